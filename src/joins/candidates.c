@@ -16,12 +16,10 @@
 #include <float.h>
 
 #include "executor/executor.h"
-#include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "core/compare/statistics.h"
 #include "core/fingerprint/hamming.h"
-#include "core/host.h"
 #include "joins/node.h"
 #include "server/arguments.h"
 #include "server/progress.h"
@@ -206,17 +204,16 @@ static void
 search_by_fingerprints(NearJoinState *state)
 {
 	SimdupPairSort *keys[2] = {NULL, NULL};
-	int max_distance;
+	int max_distance = -1;
 
 	if (!state->reads_once)
 		keys[1] = read_fingerprints(state, 1);
 	if (needs_outer(state))
 		keys[0] = read_fingerprints(state, 0);
-	if (!has_keys(state) || (max_distance = largest_distance(state)) < 0)
-		state->compares_all = false;
-	else if (max_distance == BEYOND_SEARCH)
-		state->compares_all = true;
-	else
+	if (has_keys(state))
+		max_distance = largest_distance(state);
+	state->compares_all = max_distance == BEYOND_SEARCH;
+	if (max_distance >= 0 && !state->compares_all)
 	{
 		begin_groups(state);
 		if (state->kind == SIMDUP_RESEMBLES && simdup_settles_first(state))
@@ -328,14 +325,6 @@ search_by_shingles(NearJoinState *state)
 void
 simdup_find_candidates(NearJoinState *state)
 {
-	state->compares_all = false;
-	state->outer_at = state->inner_at = 0;
-	state->has_pair = state->turns = false;
-	state->next_outer = 0;
-	state->matched = NULL;
-	state->texts = NULL;
-	state->search_memory = 0;
-	state->helpers = NULL;
 	if (!simdup_settles_first(state) || state->parallel_filter)
 		state->helpers = simdup_workers();
 	simdup_begin_scan_tuple(state);

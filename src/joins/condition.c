@@ -102,7 +102,7 @@ recognize_comparison(SimdupCondition *condition, Oid comparison, List *args)
 	return true;
 }
 
-/* Recognize the form of a clause, whatever its arguments are. */
+/* Recognize the form of a clause, with any arguments. */
 static bool
 recognize_form(SimdupCondition *condition, Node *clause)
 {

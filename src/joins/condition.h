@@ -47,7 +47,7 @@ typedef struct SimdupCondition
 
 /*
  * Recognize a clause of a join of these two sides. Functions and operators are
- * those of this extension, whatever their names' look-alikes do.
+ * those of this extension, not look-alikes of other schemas.
  */
 extern bool simdup_recognize_condition(PlannerInfo *root, Node *clause,
 									   Relids outer, Relids inner,

@@ -52,7 +52,7 @@ simdup_offer_near(JoinOffer *offer)
 	offer->near.radius -= condition->kind == SIMDUP_BELOW;
 }
 
-/* Return the join for estimates of pairs, whatever becomes of the other rows. */
+/* Return the join of which pairs are estimated: an inner one. */
 static SpecialJoinInfo
 inner_join(const JoinOffer *offer)
 {
@@ -69,7 +69,7 @@ inner_join(const JoinOffer *offer)
 
 /*
  * Return how many candidates the condition and the equalities leave. Candidates are
- * near by fingerprint, whatever their texts say. Of shingles nothing is known but
+ * near by fingerprint, and their texts may differ. Of shingles nothing is known but
  * that texts resemble few others.
  */
 static double
@@ -89,7 +89,7 @@ count_candidates(const JoinOffer *offer)
 }
 
 /*
- * Return the cost of the filter for so many candidates, and set how many it leaves.
+ * Return the cost of the filter for `candidates`, and set that to those it leaves.
  * Candidates are near already, so another condition of this kind excludes none.
  */
 static Cost

@@ -193,7 +193,8 @@ end_scan(NearJoinState *state)
 	}
 	ExecClearTuple(state->css.ss.ss_ScanTupleSlot);
 	MemoryContextDelete(state->context);
-	state->context = NULL;
+	memset(&state->context, 0,
+		   offsetof(NearJoinState, n_pairs) - offsetof(NearJoinState, context));
 }
 
 /* Running */

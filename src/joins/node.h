@@ -69,8 +69,8 @@ typedef struct NearJoinState
 	ExprState *filter;
 	int64 memory; /* bytes, for all */
 
-	/* from here on, of one scan; NULL: not begun */
-	MemoryContext context;
+	/* from here on, of one scan, and zeroed between two */
+	MemoryContext context;	  /* NULL: not begun */
 	int64 search_memory;	  /* bytes for the search, beside rows and groups */
 	SimdupNumbers numbers[2]; /* of groups; of one set of rows: both the first */
 	SimdupHelpers *helpers;	  /* NULL: none */

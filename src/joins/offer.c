@@ -188,8 +188,8 @@ can_read_once(const JoinOffer *offer)
 }
 
 /*
- * Check whether a clause excludes that a row matches itself: it is a < b, a > b or
- * a <> b of one expression of both sides.
+ * Check whether a clause excludes that a row matches itself. It is a < b, a > b or
+ * a <> b, of one expression of both sides.
  */
 static bool
 excludes_self(const JoinOffer *offer, Node *clause)
@@ -361,9 +361,9 @@ gather_input(const JoinOffer *offer, int side)
 }
 
 /*
- * Return the cheapest path of a side with its columns; NULL if there is none. Where
- * workers can make the columns, they do: a Gather of the planner would send whole
- * texts to the leader, which then computes their fingerprints alone.
+ * Return the cheapest path of a side with its columns; NULL if there is none. Workers
+ * make the columns if they can. A Gather of the planner would send whole texts to the
+ * leader, which then computes their fingerprints alone.
  */
 static Path *
 make_input(const JoinOffer *offer, int side)

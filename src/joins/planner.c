@@ -137,7 +137,7 @@ has_plain_nulls(const JoinOffer *offer)
 
 /*
  * Offer the path. Its custom_private has what the plan needs: the expressions of
- * the node, those above it, its columns, and its own custom_private.
+ * the node, those above it, its columns, and the plan's custom_private.
  */
 static void
 add_join_path(JoinOffer *offer)

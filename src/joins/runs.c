@@ -3,9 +3,9 @@
  *	  The near pairs of a few times as many fingerprints as fit in memory.
  *
  * Runs are parts of the elements in a file, each of one set. They are joined in pairs,
- * in two places in memory. Where balls pay, the runs of each of their blocks are
- * sorted once. Where balls do not pay, or helpers do more, a run has half a place, and
- * each pair of runs is a join of its own.
+ * in two places in memory. A join by balls sorts each run once by each block. If balls
+ * do not pay, or helpers do more, each pair of runs is a join of its own. A run then
+ * has half a place, and its scratch the other half.
  */
 #include "postgres.h"
 #include "compat.h"

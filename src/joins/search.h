@@ -18,12 +18,8 @@ typedef struct SimdupRowStore SimdupRowStore;
 /* Return a new store in the current memory context. */
 extern SimdupRowStore *simdup_rowstore_begin(void);
 extern void simdup_rowstore_end(SimdupRowStore *store);
-extern void simdup_rowstore_add(SimdupRowStore *store, TupleTableSlot *row);
 extern int64 simdup_rowstore_memory(const SimdupRowStore *store);
 extern int64 simdup_rowstore_disk(const SimdupRowStore *store);
-/* Move the rows to temporary files; later ones go there, too. */
-extern void simdup_rowstore_spill(SimdupRowStore *store);
-extern bool simdup_rowstore_is_on_disk(const SimdupRowStore *store);
 /* Rows that can be looked at at one time. */
 #define SIMDUP_ROW_BUFFERS 3
 
@@ -58,7 +54,7 @@ typedef struct SimdupJoinInput
 } SimdupJoinInput;
 
 /*
- * Read a side: keep its rows, and give each that may match to `take`, with its
+ * Read a side, and keep its rows. Those that may match go to `take`, each with its
  * number, its key and the hash of its equal columns, 0 without any. The rows of
  * this side and of `other` go to disk beyond `memory` bytes.
  */

@@ -3,8 +3,8 @@
  *	  Candidates of a join by resemblance: exactly the pairs of texts whose sets of
  *	  shingles resemble each other.
  *
- * 1. The set of each text goes to disk, as hashes. Where columns must be equal,
- * their hash is mixed into them, so texts with other values share none.
+ * 1. The set of each text goes to disk, as hashes. The hash of the columns
+ * that must be equal is mixed into them, so texts with other values share none.
  * 2. Rows with equal sets are a group, of either side.
  * 3. The shingles are ranked by rarity.
  * 4. The sets are joined exactly (core/join/setjoin.c).

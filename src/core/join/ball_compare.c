@@ -10,33 +10,16 @@
 
 #include "core/join/balls.h"
 
-#define INLINED static inline __attribute__((always_inline))
-
 /* By popcnt, or on processors other than x86-64 what they have. */
 SIMDUP_POPCNT_CLONES static void
 compare_plain(const SimdupComparison *c, const uint64_t *own, uint32_t n,
 			  const uint64_t *run, uint32_t m)
 {
-	int k = c->max_distance;
-
-	for (uint32_t j = 0; j < m; j += SIMDUP_COMPARED / 2)
-	{
-		for (uint32_t i = 0; i < n; i++)
-		{
-			uint64_t any = 0;
-
-			for (uint32_t l = 0; l < SIMDUP_COMPARED / 2; l++)
-				any |=
-					(uint64_t) ((int64_t) simdup_hamming64(own[i], run[j + l]) -
-								k - 1);
-			if ((any >> 63) == 0)
-				continue;
-			for (uint32_t l = j; l < j + SIMDUP_COMPARED / 2 && l < m; l++)
-				if (simdup_hamming64(own[i], run[l]) <= k &&
-					simdup_is_first_block(c, own[i] ^ run[l]))
-					c->found(c->arg, i, l);
-		}
-	}
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t j = 0; j < m; j++)
+			if (simdup_hamming64(own[i], run[j]) <= c->max_distance &&
+				simdup_is_first_block(c, own[i] ^ run[j]))
+				c->found(c->arg, i, j);
 }
 
 #ifdef HAVE_VECTORS
@@ -44,7 +27,7 @@ compare_plain(const SimdupComparison *c, const uint64_t *own, uint32_t n,
 #define AVX512 "popcnt,avx512f,avx512vpopcntdq"
 
 /* Report own[i] with those of run[j] and after that `near` has a bit for. */
-INLINED void
+static inline __attribute__((always_inline)) void
 report_near(const SimdupComparison *c, const uint64_t *own, uint32_t i,
 			const uint64_t *run, uint32_t j, uint32_t m, uint32_t near)
 {
