@@ -102,7 +102,7 @@ recognize_comparison(SimdupCondition *condition, Oid comparison, List *args)
 	return true;
 }
 
-/* Recognize the form of a clause, whatever its arguments are. */
+/* Recognize the form of a clause, with any arguments. */
 static bool
 recognize_form(SimdupCondition *condition, Node *clause)
 {
@@ -150,16 +150,13 @@ is_of_side(PlannerInfo *root, Node *node, Relids side)
 }
 
 bool
-simdup_recognize_condition(PlannerInfo *root, RestrictInfo *restrictinfo,
-						   Relids outer, Relids inner,
-						   SimdupCondition *condition)
+simdup_recognize_condition(PlannerInfo *root, Node *clause, Relids outer,
+						   Relids inner, SimdupCondition *condition)
 {
-	Node *clause = (Node *) restrictinfo->clause;
 	Node **keys = condition->keys;
 
 	if (!recognize_form(condition, clause))
 		return false;
-	condition->restrictinfo = restrictinfo;
 	if (is_of_side(root, keys[0], inner))
 	{
 		Node *first = keys[0];

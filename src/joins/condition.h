@@ -38,7 +38,6 @@ simdup_is_exact(SimdupConditionKind kind)
 
 typedef struct SimdupCondition
 {
-	RestrictInfo *restrictinfo;
 	SimdupConditionKind kind;
 	Oid function;  /* that measures or compares: one of this extension's */
 	Node *keys[2]; /* of the outer and the inner side: fingerprints, or texts */
@@ -48,11 +47,10 @@ typedef struct SimdupCondition
 
 /*
  * Recognize a clause of a join of these two sides. Functions and operators are
- * those of this extension, whatever their names' look-alikes do.
+ * those of this extension, not look-alikes of other schemas.
  */
-extern bool simdup_recognize_condition(PlannerInfo *root,
-									   RestrictInfo *restrictinfo, Relids outer,
-									   Relids inner,
+extern bool simdup_recognize_condition(PlannerInfo *root, Node *clause,
+									   Relids outer, Relids inner,
 									   SimdupCondition *condition);
 
 /*

@@ -14,15 +14,17 @@
 #include "utils/selfuncs.h"
 
 #include "core/join/allpairs.h"
-#include "joins/offer.h"
+#include "joins/planner.h"
 
 /* Nanoseconds, as the server's costs have them: an operator takes some 10. */
 #define COST_OF_NANOSECOND (cpu_operator_cost / 10)
 /* Of the node, measured: to keep and sort a row, and to look at a candidate. */
 #define ROW_NANOSECONDS 150
 #define CANDIDATE_NANOSECONDS 150
-/* To compare two texts whose shingles are made, or nearly always so. */
+/* To compare two texts whose shingles are made. */
 #define RESEMBLANCE_NANOSECONDS 2500
+/* To make the shingles of a text of TEXT_WIDTH: half the COST of simdup_resembles. */
+#define TEXT_NANOSECONDS 5000
 /* To make a shingle, rank it and compare it. */
 #define SHINGLE_NANOSECONDS 500
 /*
@@ -50,31 +52,67 @@ simdup_offer_near(JoinOffer *offer)
 	offer->near.radius -= condition->kind == SIMDUP_BELOW;
 }
 
+/* Return the join of which pairs are estimated: an inner one. */
+static SpecialJoinInfo
+inner_join(const JoinOffer *offer)
+{
+	Relids outer = offer->sides[0]->relids;
+	Relids inner = offer->sides[1]->relids;
+
+	return (SpecialJoinInfo){.type = T_SpecialJoinInfo,
+							 .min_lefthand = outer,
+							 .min_righthand = inner,
+							 .syn_lefthand = outer,
+							 .syn_righthand = inner,
+							 .jointype = JOIN_INNER};
+}
+
 /*
  * Return how many candidates the condition and the equalities leave. Candidates are
- * near by fingerprint, whatever their texts say. Of shingles nothing is known but
+ * near by fingerprint, and their texts may differ. Of shingles nothing is known but
  * that texts resemble few others.
  */
 static double
 count_candidates(const JoinOffer *offer)
 {
-	RelOptInfo *outer = offer->sides[0];
-	RelOptInfo *inner = offer->sides[1];
-	SpecialJoinInfo join = {.type = T_SpecialJoinInfo,
-							.min_lefthand = outer->relids,
-							.min_righthand = inner->relids,
-							.syn_lefthand = outer->relids,
-							.syn_righthand = inner->relids,
-							.jointype = JOIN_INNER};
+	double n = offer->sides[0]->rows;
+	double m = offer->sides[1]->rows;
+	SpecialJoinInfo join = inner_join(offer);
 	SimdupNearClause near = offer->near;
 
 	near.excludes_strangers = false;
 	if (simdup_is_of_shingles(offer->condition.kind))
-		return Max(outer->rows, inner->rows);
-	return outer->rows * inner->rows *
-		   simdup_pair_selectivity(offer->root, &near, &join) *
+		return Max(n, m);
+	return n * m * simdup_pair_selectivity(offer->root, &near, &join) *
 		   clauselist_selectivity(offer->root, offer->equalities, 0, JOIN_INNER,
 								  &join);
+}
+
+/*
+ * Return the cost of the filter for `candidates`, and set that to those it leaves.
+ * Candidates are near already, so another condition of this kind excludes none.
+ */
+static Cost
+cost_of_filter(const JoinOffer *offer, double *candidates)
+{
+	SpecialJoinInfo join = inner_join(offer);
+	Cost cost = 0;
+	ListCell *cell;
+
+	foreach (cell, offer->filter)
+	{
+		SimdupCondition other;
+		QualCost clause;
+
+		cost_qual_eval_node(&clause, lfirst(cell), offer->root);
+		cost += clause.startup + *candidates * clause.per_tuple;
+		if (!simdup_recognize_condition(offer->root, lfirst(cell),
+										join.min_lefthand, join.min_righthand,
+										&other))
+			*candidates *= clause_selectivity(offer->root, lfirst(cell), 0,
+											  JOIN_INNER, &join);
+	}
+	return cost;
 }
 
 /* Return into how many parts the equalities part the rows. */
@@ -124,6 +162,19 @@ width_of_key(const JoinOffer *offer, int side)
 
 	add_column_to_pathtarget(key, (Expr *) offer->condition.keys[side], 0);
 	return set_pathtarget_cost_width(offer->root, key)->width;
+}
+
+/* Return the cost to compare the texts of candidates, each of which is kept. */
+static Cost
+cost_of_texts(const JoinOffer *offer, double candidates)
+{
+	double nanoseconds = candidates * RESEMBLANCE_NANOSECONDS;
+
+	for (int side = 0; side < 2; side++)
+		nanoseconds += Min(candidates, offer->sides[side]->rows) *
+					   width_of_key(offer, side) / TEXT_WIDTH *
+					   TEXT_NANOSECONDS;
+	return nanoseconds * COST_OF_NANOSECOND;
 }
 
 /* Return the nanoseconds of a search by shingles: most of it is to sort them. */
@@ -180,7 +231,6 @@ simdup_offer_cost(const JoinOffer *offer, Path *path)
 	double rows = 0;
 	double bytes = 0;
 	double candidates = count_candidates(offer);
-	QualCost filter;
 	Cost cost = 0;
 
 	for (int side = 0; side < (offer->reads_once ? 1 : 2); side++)
@@ -198,12 +248,11 @@ simdup_offer_cost(const JoinOffer *offer, Path *path)
 									   ? shingle_nanoseconds(offer)
 									   : hamming_nanoseconds(offer))) *
 		COST_OF_NANOSECOND;
-	cost_qual_eval(&filter, offer->filter, offer->root);
-	path->startup_cost = cost + filter.startup;
+	path->startup_cost = cost;
+	cost = candidates * CANDIDATE_NANOSECONDS * COST_OF_NANOSECOND +
+		   cost_of_filter(offer, &candidates);
 	if (offer->condition.kind == SIMDUP_RESEMBLES)
-		filter.per_tuple += RESEMBLANCE_NANOSECONDS * COST_OF_NANOSECOND;
-	cost = candidates *
-		   (CANDIDATE_NANOSECONDS * COST_OF_NANOSECOND + filter.per_tuple);
+		cost += cost_of_texts(offer, candidates);
 	if (offer->type == JOIN_SEMI || offer->type == JOIN_ANTI)
 		path->startup_cost += cost;
 	path->total_cost = path->startup_cost + cost + path->rows * cpu_tuple_cost;

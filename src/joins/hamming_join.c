@@ -13,7 +13,7 @@
 #include "core/fingerprint/hamming.h"
 #include "core/host.h"
 #include "joins/elements.h"
-#include "joins/search.h"
+#include "joins/node.h"
 #include "server/progress.h"
 #include "type/simhash64.h"
 
@@ -67,7 +67,7 @@ compare_keys(const KeyReader *a, const KeyReader *b)
 
 typedef struct HammingJoin
 {
-	SimdupJoinSearch *search;
+	NearJoinState *state;
 	KeyReader readers[2];
 	SimdupElementJoin elements;
 	int64 n_read; /* groups, of all parts */
@@ -96,7 +96,7 @@ static uint64
 read_group(HammingJoin *join, int side)
 {
 	KeyReader *reader = &join->readers[side];
-	SimdupNumbers *numbers = &join->search->numbers[side];
+	SimdupNumbers *numbers = &join->state->numbers[side];
 	KeyReader first = *reader;
 	uint64 index = (uint64) first.number << 31;
 	uint32 n = 0;
@@ -119,23 +119,23 @@ read_group(HammingJoin *join, int side)
 
 /* Check whether no more candidates of a group are asked for. */
 static bool
-is_settled(const SimdupJoinSearch *search, uint64 group)
+is_settled(const NearJoinState *state, uint64 group)
 {
-	return (group & ONE_ROW) != 0 && search->is_settled != NULL &&
-		   search->is_settled(search->arg, first_row_of(group));
+	return (group & ONE_ROW) != 0 && simdup_settles_first(state) &&
+		   simdup_is_matched(state, first_row_of(group));
 }
 
 /* Put a pair of groups, unless its outer rows ask for no more. */
 static void
 put(HammingJoin *join, uint64 outer, uint64 inner)
 {
-	SimdupJoinSearch *search = join->search;
+	NearJoinState *state = join->state;
 
-	if (is_settled(search, outer) &&
-		(!search->reads_once || is_settled(search, inner)))
+	if (is_settled(state, outer) &&
+		(!state->reads_once || is_settled(state, inner)))
 		return;
-	search->put(search->arg, first_row_of(outer), position_of(outer),
-				position_of(inner));
+	simdup_put_candidate(state, first_row_of(outer), position_of(outer),
+						 position_of(inner));
 }
 
 /* Put a pair of near fingerprints: the sink of the elements' join. */
@@ -177,9 +177,9 @@ add_groups(HammingJoin *join)
 		simdup_elements_add(&join->elements, fp,
 							groups[side] | (side ? SIMDUP_SECOND_SET : 0));
 	}
-	if (join->search->reads_once)
+	if (join->state->reads_once)
 	{
-		if ((groups[0] & ONE_ROW) == 0 || !join->search->excludes_self)
+		if ((groups[0] & ONE_ROW) == 0 || !join->state->excludes_self)
 			put(join, groups[0], groups[0]);
 	}
 	else if (order == 0)
@@ -198,7 +198,7 @@ static void
 join_part(HammingJoin *join)
 {
 	KeyReader *readers = join->readers;
-	bool reads_once = join->search->reads_once;
+	bool reads_once = join->state->reads_once;
 	uint32 hash =
 		reads_once ? readers[0].hash : Min(readers[0].hash, readers[1].hash);
 
@@ -216,25 +216,25 @@ join_part(HammingJoin *join)
 }
 
 void
-simdup_hamming_search(SimdupJoinSearch *search, SimdupPairSort *keys[2],
+simdup_hamming_search(NearJoinState *state, SimdupPairSort *keys[2],
 					  int max_distance)
 {
-	HammingJoin join = {.search = search,
+	HammingJoin join = {.state = state,
 						.readers = {{.sort = keys[0]}, {.sort = keys[1]}}};
 	KeyReader *readers = join.readers;
 
-	join.elements.cross = !search->reads_once;
-	join.elements.capacity = simdup_elements_in(search->memory);
+	join.elements.cross = !state->reads_once;
+	join.elements.capacity = simdup_elements_in(state->search_memory);
 	join.elements.pairs = (SimdupPairJoin){.max_distance = max_distance,
 										   .sink = put_near,
 										   .progress = show_share,
 										   .arg = &join,
-										   .helpers = search->helpers};
+										   .helpers = state->helpers};
 	next_key(&readers[0]);
 	next_key(&readers[1]);
-	while (!readers[0].at_end && (search->reads_once || !readers[1].at_end))
+	while (!readers[0].at_end && (state->reads_once || !readers[1].at_end))
 		join_part(&join);
-	search->note_memory(search->arg);
-	search->disk += join.elements.disk;
+	simdup_note_memory(state);
+	state->disk += join.elements.disk;
 	simdup_elements_end(&join.elements);
 }

@@ -13,7 +13,7 @@
 #include "utils/memutils.h"
 
 #include "core/host.h"
-#include "joins/input.h"
+#include "joins/search.h"
 #include "server/progress.h"
 
 /*
@@ -124,8 +124,8 @@ room_for(SimdupRowStore *store, Size length)
 	return room;
 }
 
-void
-simdup_rowstore_add(SimdupRowStore *store, TupleTableSlot *slot)
+static void
+add_row(SimdupRowStore *store, TupleTableSlot *slot)
 {
 	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(store));
 	bool is_copy;
@@ -161,8 +161,9 @@ simdup_rowstore_disk(const SimdupRowStore *store)
 		   (store->offsets ? simdup_tempfile_size(store->offsets) : 0);
 }
 
-void
-simdup_rowstore_spill(SimdupRowStore *store)
+/* Move the rows to temporary files; later ones go there, too. */
+static void
+spill_rows(SimdupRowStore *store)
 {
 	store->file = simdup_tempfile_create();
 	for (uint32 i = 0; i < store->n; i++)
@@ -175,12 +176,6 @@ simdup_rowstore_spill(SimdupRowStore *store)
 	store->room = 0;
 	MemoryContextReset(store->context);
 	store->size = store->left = 0;
-}
-
-bool
-simdup_rowstore_is_on_disk(const SimdupRowStore *store)
-{
-	return store->file != NULL;
 }
 
 MinimalTuple
@@ -269,14 +264,13 @@ simdup_read_input(SimdupJoinInput *input, SimdupRowStore *other, int64 memory,
 				input->n_keyed++;
 			}
 			MemoryContextSwitchTo(context);
-			simdup_rowstore_add(input->rows, row);
+			add_row(input->rows, row);
 			input->n++;
-			if (input->n % 64 == 0 &&
-				!simdup_rowstore_is_on_disk(input->rows) &&
+			if (input->n % 64 == 0 && input->rows->file == NULL &&
 				simdup_rowstore_memory(input->rows) +
 						(other ? simdup_rowstore_memory(other) : 0) >
 					memory)
-				simdup_rowstore_spill(input->rows);
+				spill_rows(input->rows);
 			simdup_progress_done(input->n);
 		}
 		MemoryContextReset(row_context);
@@ -290,7 +284,6 @@ simdup_read_input(SimdupJoinInput *input, SimdupRowStore *other, int64 memory,
 void
 simdup_numbers_begin(SimdupNumbers *numbers, Size n, int64 memory)
 {
-	*numbers = (SimdupNumbers){0};
 	if ((int64) (n * sizeof(uint32)) > memory)
 		numbers->file = simdup_tempfile_create();
 	else

@@ -19,7 +19,6 @@
 #include SIMDUP_EXPLAIN_FORMAT
 #include SIMDUP_EXPLAIN_STATE /* NOLINT(readability-duplicate-include): one file before 18 */
 
-#include "joins/candidates.h"
 #include "joins/node.h"
 #include "shingles/stored_texts.h"
 #include "server/progress.h"
@@ -44,28 +43,14 @@ const CustomScanMethods simdup_hamming_join_methods = {"Hamming Join",
 const CustomScanMethods simdup_shingle_join_methods = {"Shingle Join",
 													   create_state};
 
-/* What the planner said */
-
-static int
-fact(const CustomScan *plan, SimdupJoinFact which)
-{
-	return list_nth_int(linitial(plan->custom_private), which);
-}
-
-static List *
-plan_list(const CustomScan *plan, int which)
-{
-	return list_nth(plan->custom_private, which);
-}
-
 /* Prepare to hash the columns of a side that are equal in both. */
 static void
-begin_equalities(SimdupJoinInput *input, const CustomScan *plan, int side)
+begin_equalities(SimdupJoinInput *input, const CustomScan *plan,
+				 const List *columns, int side)
 {
-	List *columns = plan_list(plan, SIMDUP_JOIN_EQUAL_COLUMNS + side);
-	List *operators = plan_list(plan, SIMDUP_JOIN_EQUAL_OPERATORS);
-	List *collations = plan_list(plan, SIMDUP_JOIN_EQUAL_COLLATIONS);
-	int n = list_length(columns);
+	List *operators = list_nth(plan->custom_private, SIMDUP_JOIN_OPERATORS);
+	List *collations = list_nth(plan->custom_private, SIMDUP_JOIN_COLLATIONS);
+	int n = list_length(operators);
 
 	input->n_equal = n;
 	input->equal = palloc((n + 1) * sizeof(AttrNumber));
@@ -79,7 +64,8 @@ begin_equalities(SimdupJoinInput *input, const CustomScan *plan, int side)
 								   &functions[1]))
 			elog(ERROR, "could not find hash function for hash operator %u",
 				 list_nth_oid(operators, i));
-		input->equal[i] = (AttrNumber) list_nth_int(columns, i);
+		input->equal[i] =
+			(AttrNumber) list_nth_int(columns, SIMDUP_JOIN_EQUAL + i);
 		fmgr_info(functions[side], &input->hash[i]);
 		input->collations[i] = list_nth_oid(collations, i);
 	}
@@ -91,13 +77,15 @@ begin_input(NearJoinState *state, const CustomScan *plan, int side,
 {
 	SimdupJoinInput *input = &state->inputs[side];
 	SimdupJoinInput *outer = &state->inputs[0];
+	const List *numbers =
+		list_nth(plan->custom_private, SIMDUP_JOIN_SIDES + side);
 	TupleDesc columns;
 
 	input->first = side == 0 ? 0 : outer->n_columns;
-	input->n_columns = fact(plan, SIMDUP_JOIN_COLUMNS + side);
-	input->key = (AttrNumber) fact(plan, SIMDUP_JOIN_KEY + side);
-	input->text = (AttrNumber) fact(plan, SIMDUP_JOIN_TEXT + side);
-	begin_equalities(input, plan, side);
+	input->n_columns = list_nth_int(numbers, SIMDUP_JOIN_COLUMNS);
+	input->key = (AttrNumber) list_nth_int(numbers, SIMDUP_JOIN_KEY);
+	input->text = (AttrNumber) list_nth_int(numbers, SIMDUP_JOIN_TEXT);
+	begin_equalities(input, plan, numbers, side);
 	input->keeps_unmatched =
 		side == 0 && (state->type == JOIN_LEFT || state->type == JOIN_ANTI);
 	if (side == 0 || !state->reads_once)
@@ -119,13 +107,15 @@ begin_join(CustomScanState *css, EState *estate, int eflags)
 	NearJoinState *state = (NearJoinState *) css;
 	CustomScan *plan = (CustomScan *) css->ss.ps.plan;
 	PlanState *parent = &css->ss.ps;
+	const List *facts = linitial(plan->custom_private);
 
-	state->kind = (SimdupConditionKind) fact(plan, SIMDUP_JOIN_KIND);
-	state->type = (JoinType) fact(plan, SIMDUP_JOIN_TYPE);
-	state->reads_once = fact(plan, SIMDUP_JOIN_READS_ONCE) != 0;
-	state->excludes_self = fact(plan, SIMDUP_JOIN_EXCLUDES_SELF) != 0;
-	state->parallel_filter = fact(plan, SIMDUP_JOIN_PARALLEL_FILTER) != 0;
-	state->gives_inner = fact(plan, SIMDUP_JOIN_GIVES_INNER) != 0;
+	state->kind = (SimdupConditionKind) list_nth_int(facts, SIMDUP_JOIN_KIND);
+	state->type = (JoinType) list_nth_int(facts, SIMDUP_JOIN_TYPE);
+	state->reads_once = list_nth_int(facts, SIMDUP_JOIN_READS_ONCE) != 0;
+	state->excludes_self = list_nth_int(facts, SIMDUP_JOIN_EXCLUDES_SELF) != 0;
+	state->parallel_filter =
+		list_nth_int(facts, SIMDUP_JOIN_PARALLEL_FILTER) != 0;
+	state->gives_inner = list_nth_int(facts, SIMDUP_JOIN_GIVES_INNER) != 0;
 	for (int side = 0; side < 2; side++)
 		begin_input(state, plan, side, estate, eflags);
 	state->limits =
@@ -161,12 +151,12 @@ begin_scan(NearJoinState *state)
 		SimdupJoinInput *input = &state->inputs[side];
 
 		input->n = input->n_keyed = 0;
-		input->rows = input->plan == NULL ? NULL : simdup_rowstore_begin();
+		input->rows = input->plan != NULL ? simdup_rowstore_begin()
+										  : state->inputs[0].rows;
 	}
 	simdup_find_candidates(state);
-	if (state->search.helpers != NULL)
-		state->n_workers =
-			Max(state->n_workers, state->search.helpers->n_launched);
+	if (state->helpers != NULL)
+		state->n_workers = Max(state->n_workers, state->helpers->n_launched);
 	MemoryContextDelete(phase);
 }
 
@@ -174,10 +164,10 @@ begin_scan(NearJoinState *state)
 static int64
 open_disk(const NearJoinState *state)
 {
-	int64 disk = state->search.disk + simdup_pairsort_disk(state->candidates);
+	int64 disk = simdup_pairsort_disk(state->candidates);
 
 	for (int side = 0; side < 2; side++)
-		if (state->inputs[side].rows != NULL)
+		if (state->inputs[side].plan != NULL)
 			disk += simdup_rowstore_disk(state->inputs[side].rows);
 	return disk;
 }
@@ -197,13 +187,14 @@ end_scan(NearJoinState *state)
 
 		ExecClearTuple(input->slot);
 		ExecClearTuple(input->text_slot);
-		simdup_numbers_end(&state->search.numbers[side]);
-		if (input->rows != NULL)
+		simdup_numbers_end(&state->numbers[side]);
+		if (input->plan != NULL)
 			simdup_rowstore_end(input->rows);
 	}
 	ExecClearTuple(state->css.ss.ss_ScanTupleSlot);
 	MemoryContextDelete(state->context);
-	state->context = NULL;
+	memset(&state->context, 0,
+		   offsetof(NearJoinState, n_pairs) - offsetof(NearJoinState, context));
 }
 
 /* Running */
@@ -229,7 +220,7 @@ exec_join(CustomScanState *css)
 	if (state->context == NULL)
 		begin_scan(state);
 	else if (css->ss.ps.ps_ProjInfo == NULL)
-		/* whoever got the scan tuple may have changed it in its place */
+		/* the parent may have changed the scan tuple in its place */
 		simdup_begin_scan_tuple(state);
 	MemoryContextSwitchTo(state->context);
 	while (result == NULL && next_row(state))

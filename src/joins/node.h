@@ -8,36 +8,40 @@
 #ifndef SIMDUP_JOINS_NODE_H
 #define SIMDUP_JOINS_NODE_H
 
+#include "nodes/execnodes.h"
 #include "nodes/extensible.h"
 
-/*
- * What the planner tells the node in custom_private: this list of integers, and
- * then, for each equality of the two sides, the columns, the operators and the
- * collations.
- */
-typedef enum SimdupJoinFact
-{
-	SIMDUP_JOIN_KIND, /* SimdupConditionKind */
-	SIMDUP_JOIN_TYPE, /* JoinType */
-	/* columns of the outer and the inner side, and those of the keys */
-	SIMDUP_JOIN_COLUMNS,
-	SIMDUP_JOIN_KEY = SIMDUP_JOIN_COLUMNS + 2,
-	SIMDUP_JOIN_TEXT = SIMDUP_JOIN_KEY + 2, /* texts to compare; 0: none */
-	SIMDUP_JOIN_READS_ONCE =
-		SIMDUP_JOIN_TEXT + 2,	 /* one input for both sides */
-	SIMDUP_JOIN_EXCLUDES_SELF,	 /* no row matches itself */
-	SIMDUP_JOIN_PARALLEL_FILTER, /* the filter may run in parallel mode */
-	SIMDUP_JOIN_GIVES_INNER, /* a semi join gives columns of the inner row */
-	SIMDUP_JOIN_FACTS
-} SimdupJoinFact;
+#include "joins/condition.h"
+#include "joins/search.h"
 
-/* Lists in custom_private, behind the facts. */
+/* The lists in custom_private, of which the last two are of the equalities. */
 typedef enum SimdupJoinList
 {
-	SIMDUP_JOIN_EQUAL_COLUMNS = 1, /* of both sides */
-	SIMDUP_JOIN_EQUAL_OPERATORS = SIMDUP_JOIN_EQUAL_COLUMNS + 2,
-	SIMDUP_JOIN_EQUAL_COLLATIONS
+	SIMDUP_JOIN_FACTS,
+	SIMDUP_JOIN_SIDES, /* one of the outer side, one of the inner side */
+	SIMDUP_JOIN_OPERATORS = SIMDUP_JOIN_SIDES + 2,
+	SIMDUP_JOIN_COLLATIONS
 } SimdupJoinList;
+
+/* Numbers among the facts. */
+typedef enum SimdupJoinFact
+{
+	SIMDUP_JOIN_KIND,			 /* SimdupConditionKind */
+	SIMDUP_JOIN_TYPE,			 /* JoinType */
+	SIMDUP_JOIN_READS_ONCE,		 /* one input for both sides */
+	SIMDUP_JOIN_EXCLUDES_SELF,	 /* no row matches itself */
+	SIMDUP_JOIN_PARALLEL_FILTER, /* the filter may run in parallel mode */
+	SIMDUP_JOIN_GIVES_INNER /* a semi join gives columns of the inner row */
+} SimdupJoinFact;
+
+/* Numbers of a side. */
+typedef enum SimdupJoinSide
+{
+	SIMDUP_JOIN_COLUMNS, /* how many it has */
+	SIMDUP_JOIN_KEY,	 /* a column */
+	SIMDUP_JOIN_TEXT,	 /* a column to compare; 0: none */
+	SIMDUP_JOIN_EQUAL	 /* from here on, the column of each equality */
+} SimdupJoinSide;
 
 /* And in custom_exprs. */
 typedef enum SimdupJoinExpr
@@ -49,5 +53,98 @@ typedef enum SimdupJoinExpr
 
 extern const CustomScanMethods simdup_hamming_join_methods;
 extern const CustomScanMethods simdup_shingle_join_methods;
+
+typedef struct NearJoinState
+{
+	CustomScanState css;
+	SimdupConditionKind kind;
+	JoinType type;
+	bool reads_once;
+	bool excludes_self;
+	bool parallel_filter;
+	bool gives_inner;
+	SimdupJoinInput inputs[2]; /* outer and inner */
+	List *limits;			   /* ExprStates */
+	ExprState *condition;
+	ExprState *filter;
+	int64 memory; /* bytes, for all */
+
+	/* from here on, of one scan, and zeroed between two */
+	MemoryContext context;	  /* NULL: not begun */
+	int64 search_memory;	  /* bytes for the search, beside rows and groups */
+	SimdupNumbers numbers[2]; /* of groups; of one set of rows: both the first */
+	SimdupHelpers *helpers;	  /* NULL: none */
+	struct SimdupStoredTexts *texts; /* of both sides, to compare; or NULL */
+	double min_resemblance;			 /* of these */
+	bool compares_all; /* all rows with all, where a limit is beyond the search */
+	Bitmapset *matched;			/* outer rows with a match; NULL: not kept */
+	SimdupPairSort *candidates; /* first row and outer group, inner group */
+	int64 n_candidates;			/* that were put there */
+	uint32 candidate[2];		/* rows, the outer one first */
+	bool turns;					/* the groups' rows come in both orders */
+	bool is_turned;				/* the candidate is one in the other order */
+	bool has_pair;				/* of groups; their next rows are these */
+	uint32 outer_start;
+	uint32 outer_at;
+	uint32 inner_at;
+	uint32 next_outer; /* of the rows without a match, or those with one */
+
+	/* for EXPLAIN, of all scans */
+	int64 n_pairs;
+	int64 n_filtered;
+	int64 peak_memory;
+	int64 disk;
+	int n_workers;
+} NearJoinState;
+
+/* Check whether a row's first match is its last one. */
+static inline bool
+simdup_asks_existence(const NearJoinState *state)
+{
+	return state->type == JOIN_SEMI || state->type == JOIN_ANTI;
+}
+
+/* Check whether candidates are evaluated before the first row is returned. */
+static inline bool
+simdup_settles_first(const NearJoinState *state)
+{
+	return state->type == JOIN_ANTI ||
+		   (state->type == JOIN_SEMI && !state->gives_inner);
+}
+
+/* Check whether an outer row has a match. */
+static inline bool
+simdup_is_matched(const NearJoinState *state, uint32 row)
+{
+	return bms_is_member((int) row, state->matched);
+}
+
+/* Read both sides, and search the candidates (candidates.c). */
+extern void simdup_find_candidates(NearJoinState *state);
+
+/*
+ * Put a candidate: the number of the outer group's first row, and the positions of
+ * both groups. Of one set of rows, each pair of groups comes once.
+ */
+extern void simdup_put_candidate(NearJoinState *state, uint32 first_row,
+								 uint32 outer, uint32 inner);
+
+/* Note how much memory is used, where that is most. */
+extern void simdup_note_memory(NearJoinState *state);
+
+/* Begin with an empty scan tuple, which is filled in place (matches.c). */
+extern void simdup_begin_scan_tuple(NearJoinState *state);
+
+/* Prepare to compare texts, whose shingles are made once and kept in this memory. */
+extern void simdup_keep_texts(NearJoinState *state, int64 memory);
+
+/* Set the scan tuple to the next match; false: there are no more. */
+extern bool simdup_next_match(NearJoinState *state);
+
+/*
+ * Set the scan tuple to the next outer row without a match, or with one for a semi
+ * join; false: there are no more.
+ */
+extern bool simdup_next_outer_row(NearJoinState *state);
 
 #endif /* SIMDUP_JOINS_NODE_H */

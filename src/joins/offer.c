@@ -17,7 +17,7 @@
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
-#include "joins/offer.h"
+#include "joins/planner.h"
 
 /*
  * Clauses
@@ -76,50 +76,44 @@ find_equalities(JoinOffer *offer)
 	}
 }
 
-/* Check whether the node itself evaluates a clause. */
-static bool
-is_done_by_search(const JoinOffer *offer, const RestrictInfo *restrictinfo)
+/* Order clauses: those of a lower security level first, then the cheaper ones. */
+static int
+compare_clauses(const ListCell *a, const ListCell *b)
 {
-	return restrictinfo == offer->condition.restrictinfo &&
-		   simdup_is_exact(offer->condition.kind);
+	const RestrictInfo *x = lfirst(a);
+	const RestrictInfo *y = lfirst(b);
+
+	if (x->security_level != y->security_level)
+		return x->security_level < y->security_level ? -1 : 1;
+	return (x->eval_cost.per_tuple > y->eval_cost.per_tuple) -
+		   (x->eval_cost.per_tuple < y->eval_cost.per_tuple);
 }
 
 /*
- * List the clauses to be evaluated for each candidate, or above the join: those of
- * a lower security level first, then the cheaper ones.
+ * List the clauses to be evaluated for each candidate, or above the join, in their
+ * order. The node itself may evaluate the condition that it serves.
  */
 static List *
 list_clauses(const JoinOffer *offer, bool above)
 {
 	List *clauses = NIL;
-	List *levels = NIL; /* of the clauses */
-	List *costs = NIL;
 	ListCell *cell;
 
 	foreach (cell, offer->extra->restrictlist)
 	{
 		RestrictInfo *restrictinfo = lfirst(cell);
-		int level = (int) restrictinfo->security_level;
-		QualCost cost;
-		int order;
-		int at;
+		QualCost cost; /* which the RestrictInfo keeps */
 
 		if (restrictinfo->pseudoconstant ||
 			simdup_offer_is_above(offer, restrictinfo) != above ||
-			is_done_by_search(offer, restrictinfo))
+			(restrictinfo == offer->served &&
+			 simdup_is_exact(offer->condition.kind)))
 			continue;
-		cost_qual_eval_node(&cost, (Node *) restrictinfo->clause, offer->root);
-		order = (int) Min(cost.per_tuple / cpu_operator_cost, 1e9);
-		for (at = list_length(clauses); at > 0; at--)
-			if (list_nth_int(levels, at - 1) < level ||
-				(list_nth_int(levels, at - 1) == level &&
-				 list_nth_int(costs, at - 1) <= order))
-				break;
-		clauses = list_insert_nth(clauses, at, restrictinfo->clause);
-		levels = list_insert_nth_int(levels, at, level);
-		costs = list_insert_nth_int(costs, at, order);
+		cost_qual_eval_node(&cost, (Node *) restrictinfo, offer->root);
+		clauses = lappend(clauses, restrictinfo);
 	}
-	return clauses;
+	list_sort(clauses, compare_clauses);
+	return extract_actual_clauses(clauses, false);
 }
 
 /*
@@ -194,8 +188,8 @@ can_read_once(const JoinOffer *offer)
 }
 
 /*
- * Check whether a clause excludes that a row matches itself: it is a < b, a > b or
- * a <> b of one expression of both sides.
+ * Check whether a clause excludes that a row matches itself. It is a < b, a > b or
+ * a <> b, of one expression of both sides.
  */
 static bool
 excludes_self(const JoinOffer *offer, Node *clause)
@@ -367,9 +361,9 @@ gather_input(const JoinOffer *offer, int side)
 }
 
 /*
- * Return the cheapest path of a side with its columns; NULL if there is none. Where
- * workers can make the columns, they do: a Gather of the planner would send whole
- * texts to the leader, which then computes their fingerprints alone.
+ * Return the cheapest path of a side with its columns; NULL if there is none. Workers
+ * make the columns if they can. A Gather of the planner would send whole texts to the
+ * leader, which then computes their fingerprints alone.
  */
 static Path *
 make_input(const JoinOffer *offer, int side)
@@ -443,15 +437,16 @@ make_inputs(JoinOffer *offer)
  * simdup_resembles are compared by their fingerprints first.
  */
 static Node *
-make_key(const SimdupCondition *condition, int side)
+make_key(const JoinOffer *offer, int side)
 {
+	const SimdupCondition *condition = &offer->condition;
 	Node *key = condition->keys[side];
 
 	if (condition->kind != SIMDUP_RESEMBLES)
 		return key;
 	return simdup_make_minhash64(condition->function, key,
 								 exprInputCollation(
-									 (Node *) condition->restrictinfo->clause));
+									 (Node *) offer->served->clause));
 }
 
 bool
@@ -463,7 +458,7 @@ simdup_offer_inputs(JoinOffer *offer)
 	offer->reads_once = can_read_once(offer);
 	offer->excludes_self = offer->reads_once && any_excludes_self(offer);
 	for (int side = 0; side < 2; side++)
-		if ((offer->keys[side] = make_key(&offer->condition, side)) == NULL)
+		if ((offer->keys[side] = make_key(offer, side)) == NULL)
 			return false;
 	make_inputs(offer);
 	/* the plan cannot show a row's identity */

@@ -17,7 +17,6 @@
 
 #include "core/fingerprint/hamming.h"
 #include "joins/node.h"
-#include "joins/offer.h"
 #include "joins/planner.h"
 
 static bool enable_join = true;
@@ -45,65 +44,59 @@ column_of(const JoinOffer *offer, int side, Node *expr)
 	elog(ERROR, "could not find a column of a join's input");
 }
 
-/* What the node is told: see SimdupJoinFact. */
+/* Return what the node reads of a side: see SimdupJoinSide. */
 static List *
-list_facts(const JoinOffer *offer)
+list_side(const JoinOffer *offer, int side)
 {
-	List *facts =
-		list_make2_int((int) offer->condition.kind, (int) offer->type);
+	List *columns =
+		list_make3_int(list_length(offer->targets[side]->exprs),
+					   column_of(offer, side, offer->keys[side]),
+					   offer->condition.kind == SIMDUP_RESEMBLES
+						   ? column_of(offer, side, offer->condition.keys[side])
+						   : 0);
+	ListCell *cell;
 
-	for (int side = 0; side < 2; side++)
-		facts = lappend_int(facts, list_length(offer->targets[side]->exprs));
-	for (int side = 0; side < 2; side++)
-		facts = lappend_int(facts, column_of(offer, side, offer->keys[side]));
-	for (int side = 0; side < 2; side++)
-		facts = lappend_int(facts, offer->condition.kind == SIMDUP_RESEMBLES
-									   ? column_of(offer, side,
-												   offer->condition.keys[side])
-									   : 0);
-	facts = lappend_int(facts, offer->reads_once);
-	facts = lappend_int(facts, offer->excludes_self);
-	facts = lappend_int(facts,
-						is_parallel_safe(offer->root, (Node *) offer->filter));
-	/* a row mark is one */
-	return lappend_int(facts, bms_overlap(pull_varnos(offer->root,
-													  (Node *) offer->joinrel
-														  ->reltarget->exprs),
-										  offer->sides[1]->relids));
+	foreach (cell, offer->equalities)
+		columns =
+			lappend_int(columns,
+						column_of(offer, side,
+								  simdup_offer_side_of(offer, lfirst(cell),
+													   side)));
+	return columns;
 }
 
-/* And of the equalities: see SimdupJoinList. */
+/* Return what the node reads of the join: see SimdupJoinList. */
 static List *
-add_equalities(const JoinOffer *offer, List *lists)
+list_private(const JoinOffer *offer)
 {
-	List *columns[2] = {NIL, NIL};
+	bool parallel = is_parallel_safe(offer->root, (Node *) offer->filter);
+	List *facts =
+		list_make5_int((int) offer->condition.kind, (int) offer->type,
+					   offer->reads_once, offer->excludes_self, parallel);
 	List *operators = NIL;
 	List *collations = NIL;
 	ListCell *cell;
 
+	/* a row mark is one */
+	facts = lappend_int(facts, bms_overlap(pull_varnos(offer->root,
+													   (Node *) offer->joinrel
+														   ->reltarget->exprs),
+										   offer->sides[1]->relids));
 	foreach (cell, offer->equalities)
 	{
-		RestrictInfo *restrictinfo = lfirst(cell);
-		OpExpr *clause = (OpExpr *) restrictinfo->clause;
+		RestrictInfo *equality = lfirst(cell);
+		OpExpr *clause = (OpExpr *) equality->clause;
 		bool left_is_outer =
-			bms_is_subset(restrictinfo->left_relids, offer->sides[0]->relids);
+			bms_is_subset(equality->left_relids, offer->sides[0]->relids);
 
-		for (int side = 0; side < 2; side++)
-			columns[side] =
-				lappend_int(columns[side],
-							column_of(offer, side,
-									  simdup_offer_side_of(offer, restrictinfo,
-														   side)));
 		/* so that its left operand is the outer one */
 		operators = lappend_oid(operators, left_is_outer
 											   ? clause->opno
 											   : get_commutator(clause->opno));
 		collations = lappend_oid(collations, clause->inputcollid);
 	}
-	lists = lappend(lists, columns[0]);
-	lists = lappend(lists, columns[1]);
-	lists = lappend(lists, operators);
-	return lappend(lists, collations);
+	return list_make5(facts, list_side(offer, 0), list_side(offer, 1),
+					  operators, collations);
 }
 
 #ifdef SIMDUP_HAVE_NULLING_RELIDS
@@ -144,15 +137,14 @@ has_plain_nulls(const JoinOffer *offer)
 
 /*
  * Offer the path. Its custom_private has what the plan needs: the expressions of
- * the node, those above it, its columns, and what the node is told.
+ * the node, those above it, its columns, and the plan's custom_private.
  */
 static void
 add_join_path(JoinOffer *offer)
 {
 	CustomPath *path = makeNode(CustomPath);
 	List *exprs = list_make3(offer->condition.limits,
-							 list_make1(offer->condition.restrictinfo->clause),
-							 offer->filter);
+							 list_make1(offer->served->clause), offer->filter);
 	List *columns = list_copy(offer->targets[0]->exprs);
 
 	columns =
@@ -169,7 +161,7 @@ add_join_path(JoinOffer *offer)
 		path->custom_paths = lappend(path->custom_paths, offer->inputs[1]);
 	path->custom_private =
 		list_make4(mark_nullable(offer, (Node *) exprs), offer->above, columns,
-				   add_equalities(offer, list_make1(list_facts(offer))));
+				   list_private(offer));
 	path->methods = &path_methods;
 	SIMDUP_SET_GATES(path, offer->extra->restrictlist);
 	simdup_offer_cost(offer, &path->path);
@@ -277,10 +269,14 @@ offer_joins(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer,
 	if (!SIMDUP_GATES_JOINS && is_gated(extra->restrictlist))
 		return;
 	foreach (cell, extra->restrictlist)
-		if (!simdup_offer_is_above(&offer, lfirst(cell)) &&
-			simdup_recognize_condition(root, lfirst(cell), outer->relids,
-									   inner->relids, &offer.condition))
+	{
+		offer.served = lfirst_node(RestrictInfo, cell);
+		if (!simdup_offer_is_above(&offer, offer.served) &&
+			simdup_recognize_condition(root, (Node *) offer.served->clause,
+									   outer->relids, inner->relids,
+									   &offer.condition))
 			offer_ways(&offer);
+	}
 }
 
 void

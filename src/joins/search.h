@@ -1,35 +1,90 @@
 /*
  * search.h
- *	  The search for the candidates of a join.
+ *	  The rows of a join's two sides, and the search for candidates among them.
  */
 #ifndef SIMDUP_JOINS_SEARCH_H
 #define SIMDUP_JOINS_SEARCH_H
 
-#include "core/fingerprint/shingle.h"
-#include "core/join/allpairs.h"
-#include "joins/condition.h"
-#include "joins/input.h"
+#include "executor/tuptable.h"
+#include "nodes/execnodes.h"
 
-/* What is searched, and where the candidates go. */
-typedef struct SimdupJoinSearch
+#include "core/fingerprint/shingle.h"
+#include "server/spill.h"
+
+/* Rows of an input by number, in memory and on disk. */
+
+typedef struct SimdupRowStore SimdupRowStore;
+
+/* Return a new store in the current memory context. */
+extern SimdupRowStore *simdup_rowstore_begin(void);
+extern void simdup_rowstore_end(SimdupRowStore *store);
+extern int64 simdup_rowstore_memory(const SimdupRowStore *store);
+extern int64 simdup_rowstore_disk(const SimdupRowStore *store);
+/* Rows that can be looked at at one time. */
+#define SIMDUP_ROW_BUFFERS 3
+
+/* Return a row, valid until the next call with the same buffer. */
+extern MinimalTuple simdup_rowstore_get(SimdupRowStore *store, uint32 number,
+										int buffer);
+
+/* Rows are numbered from 0. */
+#define SIMDUP_MAX_JOIN_ROWS ((uint32) PG_INT32_MAX)
+
+/* One of the two sides of a join. */
+typedef struct SimdupJoinInput
 {
-	bool reads_once;			  /* one set of rows for both sides */
-	bool excludes_self;			  /* of that set, no row matches itself */
-	int64 memory;				  /* bytes for all but the stores of rows */
-	SimdupNumbers numbers[2];	  /* of groups; of one set: both the first */
-	const SimdupHelpers *helpers; /* NULL: none */
-	/*
-	 * Receives candidates: the number of the outer group's first row, and the
-	 * positions of both groups. Of one set of rows, each pair of groups comes once.
-	 */
-	void (*put)(void *arg, uint32 first_row, uint32 outer, uint32 inner);
-	/* Returns whether no more candidates of an outer row are asked for. */
-	bool (*is_settled)(void *arg, uint32 row);
-	/* Notes how much memory is used, where that is most. */
-	void (*note_memory)(void *arg);
-	void *arg;
-	int64 disk; /* bytes that went to files which are closed */
-} SimdupJoinSearch;
+	PlanState *plan; /* NULL: the rows are those of the other side */
+	int first;		 /* column of the scan tuple */
+	int n_columns;
+	AttrNumber key;
+	AttrNumber text;	  /* 0: none is compared */
+	int n_equal;		  /* equalities between the sides */
+	AttrNumber *equal;	  /* their columns */
+	FmgrInfo *hash;		  /* their hash functions */
+	Oid *collations;	  /* for these */
+	bool keeps_unmatched; /* also rows that can match no other */
+
+	SimdupRowStore *rows;
+	uint32 n;				   /* rows that are kept */
+	uint32 n_keyed;			   /* rows that may match another */
+	TupleTableSlot *text_slot; /* to take the text of a row */
+	TupleTableSlot *slot;	   /* to take rows of the store apart */
+	int64 current;			   /* the row in the scan tuple; -1: none, NULLs */
+	int buffer;				   /* of the store, where that row is */
+} SimdupJoinInput;
+
+/*
+ * Read a side, and keep its rows. Those that may match go to `take`, each with its
+ * number, its key and the hash of its equal columns, 0 without any. The rows of
+ * this side and of `other` go to disk beyond `memory` bytes.
+ */
+typedef void (*SimdupKeyTake)(void *arg, uint32 number, Datum key, uint32 hash);
+
+extern void simdup_read_input(SimdupJoinInput *input, SimdupRowStore *other,
+							  int64 memory, SimdupKeyTake take, void *arg);
+
+/*
+ * Candidates: pairs of groups of rows. The rows of a group have one key, and equal
+ * columns with one hash. They are at consecutive positions. A row's number
+ * is read at its position, with a mark on the last row of a group.
+ */
+
+#define SIMDUP_LAST_OF_GROUP (UINT32_C(1) << 31)
+
+typedef struct SimdupNumbers
+{
+	uint32 n;
+	uint32 *numbers;	  /* NULL: in the file */
+	SimdupTempFile *file; /* NULL: in memory */
+} SimdupNumbers;
+
+extern void simdup_numbers_begin(SimdupNumbers *numbers, Size n, int64 memory);
+extern void simdup_numbers_end(SimdupNumbers *numbers);
+/* Append a number, and return its position. */
+extern uint32 simdup_numbers_append(SimdupNumbers *numbers, uint32 number);
+extern uint32 simdup_numbers_at(SimdupNumbers *numbers, uint32 position);
+
+struct NearJoinState; /* see node.h */
 
 /*
  * By fingerprints (hamming_join.c). Keys of a side are put into a sort, by a
@@ -41,22 +96,21 @@ extern void simdup_hamming_add_key(void *sort, uint32 number, Datum key,
  * Put the pairs within a distance that joins serve. The sorts are performed. Of
  * one set of rows the second sort is NULL.
  */
-extern void simdup_hamming_search(SimdupJoinSearch *search,
+extern void simdup_hamming_search(struct NearJoinState *state,
 								  SimdupPairSort *keys[2], int max_distance);
 
 /*
  * By sets of shingles (shingle_join.c). The keys are texts of both sides, one after
- * the other; the call tells which side is read.
+ * the other.
  */
 typedef struct SimdupShingleKeys SimdupShingleKeys;
 
 extern SimdupShingleKeys *simdup_shingle_keys_begin(SimdupShingling shingling,
 													int64 memory);
-extern void simdup_shingle_keys_side(SimdupShingleKeys *keys, int side);
-extern void simdup_shingle_add_key(void *keys, uint32 number, Datum key,
-								   uint32 hash);
+extern void simdup_shingle_add_key(SimdupShingleKeys *keys, int side,
+								   uint32 number, Datum key, uint32 hash);
 /* Put the pairs of at least this resemblance, above 0, once. */
-extern void simdup_shingle_search(SimdupJoinSearch *search,
+extern void simdup_shingle_search(struct NearJoinState *state,
 								  SimdupShingleKeys *keys,
 								  double min_resemblance);
 

@@ -3,8 +3,8 @@
  *	  Candidates of a join by resemblance: exactly the pairs of texts whose sets of
  *	  shingles resemble each other.
  *
- * 1. The set of each text goes to disk, as hashes. Where columns must be equal,
- * their hash is mixed into them, so texts with other values share none.
+ * 1. The set of each text goes to disk, as hashes. The hash of the columns
+ * that must be equal is mixed into them, so texts with other values share none.
  * 2. Rows with equal sets are a group, of either side.
  * 3. The shingles are ranked by rarity.
  * 4. The sets are joined exactly (core/join/setjoin.c).
@@ -19,7 +19,7 @@
 #include "core/fingerprint/hash.h"
 #include "core/host.h"
 #include "core/join/setjoin.h"
-#include "joins/search.h"
+#include "joins/node.h"
 #include "server/progress.h"
 #include "text/minhash64.h"
 
@@ -36,7 +36,6 @@ struct SimdupShingleKeys
 {
 	MemoryContext context;
 	SimdupShingling shingling;
-	int side;	  /* that is read */
 	int64 memory; /* of a sort */
 	uint32 n;
 	Document *documents;
@@ -52,7 +51,7 @@ struct SimdupShingleKeys
 
 typedef struct ShingleSearch
 {
-	SimdupJoinSearch *search;
+	NearJoinState *state;
 	SimdupShingleKeys *keys;
 	SimdupHashes loaded[2];
 
@@ -62,7 +61,6 @@ typedef struct ShingleSearch
 	uint8 *sides;		  /* HAS_OUTER, HAS_INNER */
 	uint32 *positions[2]; /* of the groups of both sides */
 	uint32 *first_rows;	  /* of the outer groups */
-	uint32 waiting[2];	  /* the rows to be appended next */
 
 	/*
 	 * Each shingle of two sets or more has a rank, from 0; the fewer sets have
@@ -99,15 +97,9 @@ simdup_shingle_keys_begin(SimdupShingling shingling, int64 memory)
 }
 
 void
-simdup_shingle_keys_side(SimdupShingleKeys *keys, int side)
+simdup_shingle_add_key(SimdupShingleKeys *keys, int side, uint32 number,
+					   Datum key, uint32 hash)
 {
-	keys->side = side;
-}
-
-void
-simdup_shingle_add_key(void *arg, uint32 number, Datum key, uint32 hash)
-{
-	SimdupShingleKeys *keys = arg;
 	SimdupHashes set =
 		simdup_element_set(keys->shingling,
 						   simdup_text_to_utf8(DatumGetTextPP(key)));
@@ -115,7 +107,7 @@ simdup_shingle_add_key(void *arg, uint32 number, Datum key, uint32 hash)
 	uint64 digest = 0;
 	uint32 n = (uint32) set.n;
 	MemoryContext old;
-	Document document = {.row = number, .is_inner = keys->side == 1};
+	Document document = {.row = number, .is_inner = side == 1};
 
 	if (n == 0)
 		return;
@@ -138,10 +130,10 @@ simdup_shingle_add_key(void *arg, uint32 number, Datum key, uint32 hash)
 
 /* Read the set of a document, valid until the next call with the same buffer. */
 static const SimdupHashes *
-set_of(ShingleSearch *search, uint32 document, int buffer)
+set_of(ShingleSearch *search, const Document *document, int buffer)
 {
 	SimdupHashes *set = &search->loaded[buffer];
-	int64 offset = search->keys->documents[document].offset;
+	int64 offset = document->offset;
 	uint32 n;
 
 	simdup_tempfile_read(search->keys->hashes, offset, &n, sizeof(n));
@@ -163,7 +155,7 @@ set_of(ShingleSearch *search, uint32 document, int buffer)
  */
 
 static bool
-are_equal(ShingleSearch *search, uint32 a, uint32 b)
+are_equal(ShingleSearch *search, const Document *a, const Document *b)
 {
 	const SimdupHashes *x = set_of(search, a, 0);
 	const SimdupHashes *y = set_of(search, b, 1);
@@ -172,55 +164,50 @@ are_equal(ShingleSearch *search, uint32 a, uint32 b)
 		   memcmp(x->hashes, y->hashes, x->n * sizeof(uint64)) == 0;
 }
 
-/* Begin the next set with its first document. */
+/* Append a row to the group of its set and side. */
 static void
-begin_set(ShingleSearch *search, uint32 size, uint32 document)
+append_row(ShingleSearch *search, const Document *document, bool is_last)
 {
-	uint32 set = search->n_sets++;
-
-	search->keys->documents[document].set = set + 1;
-	search->sizes[set] = size;
-	for (int side = 0; side < 2; side++)
-		search->positions[side][set] = search->search->numbers[side].n;
+	simdup_numbers_append(&search->state->numbers[document->is_inner],
+						  document->row | (is_last ? SIMDUP_LAST_OF_GROUP : 0));
 }
 
-/* Add a row to the group of its side, in the last set. */
+/*
+ * Note that the last set has a row of this side: its first one begins a group. The
+ * outer rows come last, so theirs is the set's first row.
+ */
 static void
 add_member(ShingleSearch *search, const Document *document)
 {
+	const NearJoinState *state = search->state;
 	uint32 set = search->n_sets - 1;
-	int side = document->is_inner ? 1 : 0;
+	int side = document->is_inner;
 	uint8 bit = document->is_inner ? HAS_INNER : HAS_OUTER;
-	SimdupNumbers *numbers = &search->search->numbers[side];
 
-	if ((search->sides[set] & bit) != 0)
-		simdup_numbers_append(numbers, search->waiting[side]);
-	else if (side == 0)
+	if ((search->sides[set] & bit) == 0)
+	{
+		search->positions[side][set] = state->numbers[side].n;
 		search->first_rows[set] = document->row;
-	search->sides[set] |= bit;
-	search->waiting[side] = document->row;
+	}
+	search->sides[set] |= state->reads_once ? HAS_OUTER | HAS_INNER : bit;
 }
 
-/* End the groups of the last set. */
 static void
-end_set(ShingleSearch *search)
+end_sort(ShingleSearch *search, SimdupPairSort *sort)
 {
-	uint8 sides = search->n_sets > 0 ? search->sides[search->n_sets - 1] : 0;
-
-	for (int side = 0; side < 2; side++)
-		if ((sides & (side ? HAS_INNER : HAS_OUTER)) != 0)
-			simdup_numbers_append(&search->search->numbers[side],
-								  search->waiting[side] | SIMDUP_LAST_OF_GROUP);
-	if (search->search->reads_once && sides != 0)
-		search->sides[search->n_sets - 1] = HAS_OUTER | HAS_INNER;
+	search->state->disk += simdup_pairsort_disk(sort);
+	simdup_pairsort_end(sort);
 }
 
-/* Find the distinct sets, and the groups of rows that have them. */
+/*
+ * Find the distinct sets, and the groups of rows that have them. Documents of the
+ * inner side have the lower numbers, so those of a side come together.
+ */
 static void
 find_distinct_sets(ShingleSearch *search)
 {
 	SimdupShingleKeys *keys = search->keys;
-	uint32 last = 0; /* document */
+	Document *last = NULL;
 	uint64 last_key = 0;
 	uint64 key;
 	uint64 number;
@@ -233,20 +220,25 @@ find_distinct_sets(ShingleSearch *search)
 	simdup_pairsort_perform(keys->sort);
 	while (simdup_pairsort_get(keys->sort, &key, &number))
 	{
-		uint32 document = (uint32) number;
+		Document *document = &keys->documents[number];
+		bool is_new = last == NULL || key != last_key ||
+					  !are_equal(search, last, document);
 
-		if (key != last_key || !are_equal(search, last, document))
+		if (last != NULL)
+			append_row(search, last,
+					   is_new || last->is_inner != document->is_inner);
+		if (is_new)
 		{
-			end_set(search);
-			begin_set(search, (uint32) (key >> 32), document);
+			search->sizes[search->n_sets++] = (uint32) (key >> 32);
+			document->set = search->n_sets;
 		}
+		add_member(search, document);
 		last_key = key;
 		last = document;
-		add_member(search, &keys->documents[document]);
 	}
-	end_set(search);
-	search->search->disk += simdup_pairsort_disk(keys->sort);
-	simdup_pairsort_end(keys->sort);
+	if (last != NULL)
+		append_row(search, last, true);
+	end_sort(search, keys->sort);
 	keys->sort = NULL;
 }
 
@@ -294,13 +286,6 @@ begin_sort(const ShingleSearch *search)
 	return simdup_pairsort_begin(search->keys->memory);
 }
 
-static void
-end_sort(ShingleSearch *search, SimdupPairSort *sort)
-{
-	search->search->disk += simdup_pairsort_disk(sort);
-	simdup_pairsort_end(sort);
-}
-
 /*
  * List the sets of each shingle in the file, from sorted pairs of shingle and set.
  * Sets are read in the order of documents.
@@ -316,9 +301,10 @@ write_lists(ShingleSearch *search, ShingleSets *lists)
 	simdup_progress_phase("sorting shingles", search->keys->n);
 	for (uint32 i = 0; i < search->keys->n; i++)
 	{
-		uint32 number = search->keys->documents[i].set;
+		const Document *document = &search->keys->documents[i];
+		uint32 number = document->set;
 		const SimdupHashes *shingles =
-			number == 0 ? NULL : set_of(search, i, 0);
+			number == 0 ? NULL : set_of(search, document, 0);
 
 		for (size_t j = 0; shingles != NULL && j < shingles->n; j++)
 		{
@@ -328,7 +314,7 @@ write_lists(ShingleSearch *search, ShingleSets *lists)
 		simdup_progress_done(i);
 	}
 	simdup_pairsort_perform(sort);
-	search->search->note_memory(search->search->arg);
+	simdup_note_memory(search->state);
 	while (simdup_pairsort_get(sort, &shingle, &set))
 	{
 		if (shingle != last)
@@ -409,8 +395,8 @@ rank_shingles(ShingleSearch *search)
 	write_lists(search, &lists);
 	count_ranks(search, lists.counts);
 	sort = sort_ranks(search, &lists);
-	search->search->note_memory(search->search->arg);
-	search->search->disk += lists.size;
+	simdup_note_memory(search->state);
+	search->state->disk += lists.size;
 	simdup_tempfile_close(lists.file);
 	simdup_free(lists.sets);
 	simdup_free(lists.counts);
@@ -438,13 +424,14 @@ rank_shingles(ShingleSearch *search)
 static void
 put_groups(const ShingleSearch *search, uint32 outer, uint32 inner)
 {
-	SimdupJoinSearch *join = search->search;
+	NearJoinState *state = search->state;
 
 	if ((search->sides[outer] & HAS_OUTER) != 0 &&
 		(search->sides[inner] & HAS_INNER) != 0)
-		join->put(join->arg, search->first_rows[outer],
-				  search->positions[0][outer],
-				  search->positions[join->reads_once ? 0 : 1][inner]);
+		simdup_put_candidate(state, search->first_rows[outer],
+							 search->positions[0][outer],
+							 search
+								 ->positions[state->reads_once ? 0 : 1][inner]);
 }
 
 /* Put a pair of sets: the sink of the join. */
@@ -455,7 +442,7 @@ put_sets(void *arg, uint32_t x, uint32_t y,
 	const ShingleSearch *search = arg;
 
 	put_groups(search, x, y);
-	if (!search->search->reads_once)
+	if (!search->state->reads_once)
 		put_groups(search, y, x);
 }
 
@@ -490,11 +477,11 @@ show_progress(void *arg pg_attribute_unused(), uint32_t done, uint32_t total)
 static void
 join_sets(ShingleSearch *search, double min_resemblance)
 {
-	SimdupJoinSearch *parent = search->search;
+	NearJoinState *state = search->state;
 	SimdupSetJoin join = {.n = search->n_sets,
 						  .sizes = search->sizes,
 						  .read = read_ranks,
-						  .is_pair = parent->reads_once ? NULL : is_pair,
+						  .is_pair = state->reads_once ? NULL : is_pair,
 						  .sink = put_sets,
 						  .progress = show_progress,
 						  .arg = search};
@@ -503,16 +490,16 @@ join_sets(ShingleSearch *search, double min_resemblance)
 	join.n_ranks = search->n_ranks;
 	join.all_ranks = search->all_ranks;
 	join.common_from = search->common_from;
-	simdup_set_join(&join, min_resemblance, (Size) parent->memory);
-	parent->disk += simdup_tempfile_size(search->ranks);
+	simdup_set_join(&join, min_resemblance, (Size) state->search_memory);
+	state->disk += simdup_tempfile_size(search->ranks);
 	simdup_tempfile_close(search->ranks);
 }
 
 void
-simdup_shingle_search(SimdupJoinSearch *join, SimdupShingleKeys *keys,
+simdup_shingle_search(NearJoinState *state, SimdupShingleKeys *keys,
 					  double min_resemblance)
 {
-	ShingleSearch search = {.search = join, .keys = keys};
+	ShingleSearch search = {.state = state, .keys = keys};
 
 	find_distinct_sets(&search);
 	/* equal sets have a resemblance of 1, and none has more */
@@ -522,7 +509,7 @@ simdup_shingle_search(SimdupJoinSearch *join, SimdupShingleKeys *keys,
 			put_groups(&search, set, set);
 		join_sets(&search, min_resemblance);
 	}
-	join->disk += simdup_tempfile_size(keys->hashes);
+	state->disk += simdup_tempfile_size(keys->hashes);
 }
 
 void

@@ -24,7 +24,6 @@
 #include "core/cluster/grouping.h"
 #include "core/fingerprint/hamming.h"
 #include "core/join/balls.h"
-#include "core/join/ball_parts.h"
 #include "../unit/random.h"
 
 static double
@@ -201,7 +200,7 @@ touched(size_t size)
 int
 main(int argc, char **argv)
 {
-	static const char *const names[] = {"recursion", "plain C", "SSE2", "AVX2",
+	static const char *const names[] = {"recursion", "plain C", "AVX2",
 										"AVX-512"};
 	size_t n = strtoul(argv[1], NULL, 10);
 	int k = atoi(argv[2]);

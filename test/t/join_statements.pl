@@ -730,6 +730,24 @@ is(join("\n", map { $never[$_] } grep { has_node(@{ $never->{$_} }) || "@{ $neve
 my ($off) = parts_of(marked('off', @no_other, 'SET simdup.enable_join = off', 'EXPLAIN (COSTS OFF) SELECT FROM x JOIN y ON simhash_within(x.fp, y.fp, 8)'));
 unlike("@{ $off->{off} }", qr/Custom Scan/, 'simdup.enable_join = off');
 
+# Of two conditions the node joins by the stored fingerprints, and compares the texts of the pairs alone.
+$node->safe_psql('postgres', <<'SQL');
+CREATE TABLE fingerprinted AS SELECT i AS id, (SELECT string_agg(md5((i / 2 * 10 + j)::text), ' ') FROM generate_series(1, 10) j) || i AS content FROM generate_series(1, 2000) i;
+ALTER TABLE fingerprinted ADD fp simhash64 GENERATED ALWAYS AS (minhash64(content)) STORED;
+ANALYZE fingerprinted;
+SQL
+my @both = ('simhash_within(a.fp, b.fp, 8)', 'simdup_resembles(a.content, b.content, 0.8)');
+for my $both ("$both[0] AND $both[1]", "$both[1] AND $both[0]")
+{
+	my $sql = "SELECT a.id, b.id FROM fingerprinted a JOIN fingerprinted b ON a.id < b.id AND $both ORDER BY 1";
+	my ($parts) = parts_of(marked('plan', @no_other, "EXPLAIN (COSTS OFF) $sql") . marked('on', $sql) . marked('off', 'SET simdup.enable_join = off', 'RESET enable_nestloop', $sql));
+
+	like("@{ $parts->{plan} }", qr/Hamming Cond: simhash_within.*Join Filter: .*simdup_resembles/, "the cheaper of $both");
+	my ($on, $off) = map { join ' ', @{ rows_only($parts->{$_}) } } 'on', 'off';
+	like($on, qr/(?:\d+\|\d+ ){900}/, 'its rows');
+	ok($on eq $off, 'and those of the server');
+}
+
 # --- the first statement of a session, as it is and prepared
 
 for my $name (sort keys %conditions)

@@ -7,7 +7,6 @@
 #include "core/fingerprint/hamming.h"
 #include "core/host.h"
 #include "core/join/balls.h"
-#include "core/join/ball_parts.h"
 #include "random.h"
 #include "tap.h"
 
@@ -242,7 +241,7 @@ joins_are_right(const uint64_t *fps, size_t n, int k, bool cross)
 	for (int i = SIMDUP_PLAIN; i <= SIMDUP_AVX512; i++)
 	{
 		simdup_widest_instructions = (SimdupInstructions) i;
-		simdup_many_pairs = i == SIMDUP_SSE2 ? 200 : UINT64_C(1) << 28;
+		simdup_many_pairs = i == SIMDUP_AVX2 ? 200 : UINT64_C(1) << 28;
 		right = join_is_right(fps, n, k, cross) && right;
 	}
 	return right;

@@ -8,35 +8,18 @@
 #include <immintrin.h>
 #endif
 
-#include "core/join/ball_parts.h"
+#include "core/join/balls.h"
 
-#define INLINED static inline __attribute__((always_inline))
-
-/* For processors other than x86-64. */
-static void
+/* By popcnt, or on processors other than x86-64 what they have. */
+SIMDUP_POPCNT_CLONES static void
 compare_plain(const SimdupComparison *c, const uint64_t *own, uint32_t n,
 			  const uint64_t *run, uint32_t m)
 {
-	int k = c->max_distance;
-
-	for (uint32_t j = 0; j < m; j += SIMDUP_COMPARED / 2)
-	{
-		for (uint32_t i = 0; i < n; i++)
-		{
-			uint64_t any = 0;
-
-			for (uint32_t l = 0; l < SIMDUP_COMPARED / 2; l++)
-				any |=
-					(uint64_t) ((int64_t) simdup_hamming64(own[i], run[j + l]) -
-								k - 1);
-			if ((any >> 63) == 0)
-				continue;
-			for (uint32_t l = j; l < j + SIMDUP_COMPARED / 2 && l < m; l++)
-				if (simdup_hamming64(own[i], run[l]) <= k &&
-					simdup_is_first_block(c, own[i] ^ run[l]))
-					c->found(c->arg, i, l);
-		}
-	}
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t j = 0; j < m; j++)
+			if (simdup_hamming64(own[i], run[j]) <= c->max_distance &&
+				simdup_is_first_block(c, own[i] ^ run[j]))
+				c->found(c->arg, i, j);
 }
 
 #ifdef HAVE_VECTORS
@@ -44,7 +27,7 @@ compare_plain(const SimdupComparison *c, const uint64_t *own, uint32_t n,
 #define AVX512 "popcnt,avx512f,avx512vpopcntdq"
 
 /* Report own[i] with those of run[j] and after that `near` has a bit for. */
-INLINED void
+static inline __attribute__((always_inline)) void
 report_near(const SimdupComparison *c, const uint64_t *own, uint32_t i,
 			const uint64_t *run, uint32_t j, uint32_t m, uint32_t near)
 {
@@ -54,69 +37,6 @@ report_near(const SimdupComparison *c, const uint64_t *own, uint32_t i,
 
 		if (l < m && simdup_is_first_block(c, own[i] ^ run[l]))
 			c->found(c->arg, i, l);
-	}
-}
-
-/* Numbers of bits in which two words differ from code: simdup_popcount64's steps. */
-INLINED __m128i
-distances_of_two(__m128i code, __m128i others)
-{
-	__m128i x = _mm_xor_si128(code, others);
-	__m128i pairs = _mm_and_si128(_mm_srli_epi16(x, 1), _mm_set1_epi8(0x55));
-	__m128i fours;
-
-	x = _mm_sub_epi8(x, pairs);
-	fours = _mm_and_si128(_mm_srli_epi16(x, 2), _mm_set1_epi8(0x33));
-	x = _mm_add_epi8(_mm_and_si128(x, _mm_set1_epi8(0x33)), fours);
-	x = _mm_and_si128(_mm_add_epi8(x, _mm_srli_epi16(x, 4)),
-					  _mm_set1_epi8(0x0f));
-	return _mm_sad_epu8(x, _mm_setzero_si128());
-}
-
-/* What each processor of x86-64 has. popcnt would take longer. */
-static void
-compare_sse2(const SimdupComparison *c, const uint64_t *own, uint32_t n,
-			 const uint64_t *run, uint32_t m)
-{
-	__m128i beyond = _mm_set1_epi8((char) (c->max_distance + 1));
-
-	for (uint32_t j = 0; j < m; j += 8)
-	{
-		__m128i r0 = _mm_loadu_si128((const __m128i *) (run + j));
-		__m128i r1 = _mm_loadu_si128((const __m128i *) (run + j + 2));
-		__m128i r2 = _mm_loadu_si128((const __m128i *) (run + j + 4));
-		__m128i r3 = _mm_loadu_si128((const __m128i *) (run + j + 6));
-		__m128i least = _mm_set1_epi64x(64);
-
-		for (uint32_t i = 0; i < n; i++)
-		{
-			__m128i code = _mm_set1_epi64x((long long) own[i]);
-
-			least =
-				_mm_min_epu8(least, _mm_min_epu8(distances_of_two(code, r0),
-												 distances_of_two(code, r1)));
-			least =
-				_mm_min_epu8(least, _mm_min_epu8(distances_of_two(code, r2),
-												 distances_of_two(code, r3)));
-		}
-		/* a distance is the first of eight bytes */
-		if ((_mm_movemask_epi8(_mm_cmpgt_epi8(beyond, least)) & 0x0101) == 0)
-			continue;
-		for (uint32_t i = 0; i < n; i++)
-		{
-			__m128i code = _mm_set1_epi64x((long long) own[i]);
-			__m128i four = _mm_packs_epi32(distances_of_two(code, r0),
-										   distances_of_two(code, r1));
-			__m128i eight =
-				_mm_packs_epi16(four,
-								_mm_packs_epi32(distances_of_two(code, r2),
-												distances_of_two(code, r3)));
-			int near = _mm_movemask_epi8(
-				_mm_cmpgt_epi8(beyond,
-							   _mm_packus_epi16(eight, _mm_setzero_si128())));
-
-			report_near(c, own, i, run, j, m, (uint32_t) near & 0xff);
-		}
 	}
 }
 
@@ -231,9 +151,10 @@ compare_avx512(const SimdupComparison *c, const uint64_t *own, uint32_t n,
 #endif
 
 const SimdupComparer simdup_comparers[] = {
+#ifndef HAVE_VECTORS
 	{compare_plain, 1.5},
-#ifdef HAVE_VECTORS
-	{compare_sse2, 0.55},
+#else
+	{compare_plain, 0.55},
 	{compare_avx2, 0.22},
 	{compare_avx512, 0.07},
 #endif
@@ -247,7 +168,6 @@ simdup_instructions(void)
 	SimdupInstructions most = SIMDUP_PLAIN;
 
 #ifdef HAVE_VECTORS
-	most = SIMDUP_SSE2;
 	if (__builtin_cpu_supports("avx2"))
 		most = SIMDUP_AVX2;
 	if (__builtin_cpu_supports("avx512vpopcntdq"))

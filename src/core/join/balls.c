@@ -28,7 +28,6 @@
 #include <string.h>
 
 #include "core/host.h"
-#include "core/join/ball_parts.h"
 #include "core/join/balls.h"
 
 #define RUN 1024		/* fingerprints that are copied together */

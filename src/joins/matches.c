@@ -1,0 +1,275 @@
+/*
+ * matches.c
+ *	  The candidates of a join evaluated: its scan tuples, and what the node returns.
+ */
+#include "postgres.h"
+#include "compat.h"
+
+#include "executor/executor.h"
+#include "miscadmin.h"
+
+#include "joins/node.h"
+#include "shingles/stored_texts.h"
+
+/* The scan tuple: the columns of an outer and of an inner row. */
+
+/* Fill in the columns of a side from its slot. */
+static void
+fill_in(NearJoinState *state, int side)
+{
+	const SimdupJoinInput *input = &state->inputs[side];
+	TupleTableSlot *scan = state->css.ss.ss_ScanTupleSlot;
+
+	memcpy(scan->tts_values + input->first, input->slot->tts_values,
+		   input->n_columns * sizeof(Datum));
+	memcpy(scan->tts_isnull + input->first, input->slot->tts_isnull,
+		   input->n_columns * sizeof(bool));
+}
+
+/* Fill in the columns of a side; -1: with NULLs. */
+static void
+set_row(NearJoinState *state, int side, int64 row)
+{
+	SimdupJoinInput *input = &state->inputs[side];
+
+	if (input->current == row)
+		return;
+	input->current = row;
+	if (row < 0)
+	{
+		memset(state->css.ss.ss_ScanTupleSlot->tts_isnull + input->first, true,
+			   input->n_columns * sizeof(bool));
+		return;
+	}
+	ExecStoreMinimalTuple(simdup_rowstore_get(input->rows, (uint32) row,
+											  input->buffer),
+						  input->slot, false);
+	slot_getallattrs(input->slot);
+	fill_in(state, side);
+}
+
+/* Let two rows change sides. */
+static void
+turn_rows(NearJoinState *state)
+{
+	SimdupJoinInput *a = &state->inputs[0];
+	SimdupJoinInput *b = &state->inputs[1];
+	TupleTableSlot *slot = a->slot;
+	int64 current = a->current;
+	int buffer = a->buffer;
+
+	a->slot = b->slot;
+	a->current = b->current;
+	a->buffer = b->buffer;
+	b->slot = slot;
+	b->current = current;
+	b->buffer = buffer;
+	fill_in(state, 0);
+	fill_in(state, 1);
+}
+
+void
+simdup_begin_scan_tuple(NearJoinState *state)
+{
+	TupleTableSlot *scan = state->css.ss.ss_ScanTupleSlot;
+
+	ExecClearTuple(scan);
+	for (int side = 0; side < 2; side++)
+	{
+		state->inputs[side].current = 0;
+		state->inputs[side].buffer = side;
+		set_row(state, side, -1);
+	}
+	ExecStoreVirtualTuple(scan);
+	state->css.ss.ps.ps_ExprContext->ecxt_scantuple = scan;
+}
+
+/*
+ * Return the text of a row, valid until the next call: of the outer rows, and
+ * numbered behind them, of the inner ones.
+ */
+static Datum
+text_of(void *arg, uint32 number)
+{
+	NearJoinState *state = arg;
+	SimdupJoinInput *input = &state->inputs[0];
+	bool isnull;
+
+	if (number >= input->n)
+	{
+		number -= input->n;
+		input = &state->inputs[1];
+	}
+	ExecStoreMinimalTuple(simdup_rowstore_get(input->rows, number, 2),
+						  input->text_slot, false);
+	return slot_getattr(input->text_slot, input->text, &isnull);
+}
+
+void
+simdup_keep_texts(NearJoinState *state, int64 memory)
+{
+	const SimdupJoinInput *inputs = state->inputs;
+	uint32 n = inputs[0].n + (state->reads_once ? 0 : inputs[1].n);
+
+	state->texts = simdup_kept_texts_begin(simdup_default_shingling, n, text_of,
+										   state, (Size) memory);
+}
+
+/* Check whether the texts of the current rows resemble each other, if they must. */
+static bool
+are_alike(NearJoinState *state)
+{
+	const SimdupJoinInput *inputs = state->inputs;
+	uint32 outer = (uint32) inputs[0].current;
+	uint32 inner = (uint32) inputs[1].current;
+
+	if (state->texts == NULL)
+		return true;
+	if (!state->reads_once)
+		inner += inputs[0].n;
+	/* the row of the outer group first: more pairs of it follow */
+	return simdup_stored_texts_resemblance(state->texts,
+										   state->is_turned ? inner : outer,
+										   state->is_turned ? outer : inner,
+										   state->min_resemblance) >= 0;
+}
+
+/* Check whether the rows of the scan tuple match. */
+static bool
+matches(NearJoinState *state)
+{
+	ExprContext *context = state->css.ss.ps.ps_ExprContext;
+	bool result;
+
+	ResetExprContext(context);
+	state->n_pairs++;
+	result = ExecQual(state->filter, context) &&
+			 (!state->compares_all || ExecQual(state->condition, context)) &&
+			 are_alike(state);
+	if (!result)
+		state->n_filtered++;
+	return result;
+}
+
+/* Candidates */
+
+/* Read the next pair of groups; false: there are no more. */
+static bool
+next_groups(NearJoinState *state)
+{
+	uint64 outer;
+	uint64 inner;
+
+	if (!simdup_pairsort_get(state->candidates, &outer, &inner))
+		return false;
+	state->outer_start = state->outer_at = (uint32) outer;
+	state->inner_at = (uint32) inner;
+	state->turns = state->reads_once && (uint32) outer != (uint32) inner;
+	return true;
+}
+
+/* Advance to the next two of all rows. Rows that are settled are passed over. */
+static bool
+next_of_all(NearJoinState *state, uint32 *outer, uint32 *inner)
+{
+	const SimdupJoinInput *inputs = state->inputs;
+	uint32 n_inner = inputs[state->reads_once ? 0 : 1].n;
+
+	if (state->inner_at == n_inner ||
+		(simdup_asks_existence(state) && state->outer_at < inputs[0].n &&
+		 simdup_is_matched(state, state->outer_at)))
+	{
+		state->outer_at++;
+		state->inner_at = 0;
+	}
+	*outer = state->outer_at;
+	*inner = state->inner_at++;
+	return *outer < inputs[0].n && n_inner > 0;
+}
+
+/*
+ * Advance to the next candidate rows, and return whether there are any: for each
+ * row of the inner group, all of the outer group. Of one set of rows, two groups are
+ * a pair once, so two rows are candidates in both orders.
+ */
+static bool
+next_candidate(NearJoinState *state)
+{
+	uint32 *outer = &state->candidate[0];
+	uint32 *inner = &state->candidate[1];
+	SimdupNumbers *numbers = state->numbers;
+	uint32 number;
+
+	if (state->compares_all)
+		return next_of_all(state, outer, inner);
+	if (state->turns && !state->is_turned)
+	{
+		number = *outer;
+		*outer = *inner;
+		*inner = number;
+		state->is_turned = true;
+		return true;
+	}
+	if (!state->has_pair && !next_groups(state))
+		return false;
+	state->has_pair = true;
+	state->is_turned = false;
+	number =
+		simdup_numbers_at(&numbers[state->reads_once ? 0 : 1], state->inner_at);
+	*inner = number & ~SIMDUP_LAST_OF_GROUP;
+	*outer = simdup_numbers_at(&numbers[0], state->outer_at++);
+	if ((*outer & SIMDUP_LAST_OF_GROUP) != 0)
+	{
+		*outer &= ~SIMDUP_LAST_OF_GROUP;
+		state->outer_at = state->outer_start;
+		state->inner_at++;
+		state->has_pair = (number & SIMDUP_LAST_OF_GROUP) == 0;
+	}
+	return true;
+}
+
+bool
+simdup_next_match(NearJoinState *state)
+{
+	while (next_candidate(state))
+	{
+		uint32 outer = state->candidate[0];
+		uint32 inner = state->candidate[1];
+
+		CHECK_FOR_INTERRUPTS();
+		if (simdup_asks_existence(state) && simdup_is_matched(state, outer))
+			continue;
+		if (state->excludes_self && outer == inner)
+			continue;
+		if (state->reads_once && state->inputs[0].current != outer &&
+			state->inputs[1].current == outer)
+			turn_rows(state);
+		set_row(state, 0, outer);
+		set_row(state, 1, inner);
+		if (!matches(state))
+			continue;
+		if (state->matched != NULL)
+			state->matched = bms_add_member(state->matched, (int) outer);
+		return true;
+	}
+	return false;
+}
+
+bool
+simdup_next_outer_row(NearJoinState *state)
+{
+	bool wanted = state->type == JOIN_SEMI;
+
+	while (state->next_outer < state->inputs[0].n)
+	{
+		uint32 row = state->next_outer++;
+
+		CHECK_FOR_INTERRUPTS();
+		if (simdup_is_matched(state, row) != wanted)
+			continue;
+		set_row(state, 0, row);
+		set_row(state, 1, -1);
+		return true;
+	}
+	return false;
+}
