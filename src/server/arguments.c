@@ -8,21 +8,16 @@
 #include "postgres.h"
 #include "compat.h"
 
-#include "access/genam.h"
 #include "access/htup_details.h"
-#include "access/table.h"
 #include "catalog/pg_operator.h"
 #include "catalog/pg_proc.h"
-#include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
 #include "funcapi.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/float.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/rel.h"
 #include "utils/syscache.h"
 #include "utils/tuplestore.h"
 
@@ -301,35 +296,6 @@ simdup_table_name(Oid table)
 	if (schema == NULL || name == NULL)
 		simdup_no_such_table(table);
 	return quote_qualified_identifier(schema, name);
-}
-
-Oid
-simdup_table_of_trigger(Oid trigger)
-{
-	Relation pg_trigger = table_open(TriggerRelationId, AccessShareLock);
-	Oid table;
-
-	do
-	{
-		ScanKeyData key;
-		SysScanDesc scan;
-		HeapTuple tuple;
-
-		ScanKeyInit(&key, Anum_pg_trigger_oid, BTEqualStrategyNumber, F_OIDEQ,
-					ObjectIdGetDatum(trigger));
-		scan = systable_beginscan(pg_trigger, TriggerOidIndexId, true, NULL, 1,
-								  &key);
-		tuple = systable_getnext(scan);
-		table = InvalidOid;
-		if (HeapTupleIsValid(tuple))
-		{
-			table = ((Form_pg_trigger) GETSTRUCT(tuple))->tgrelid;
-			trigger = ((Form_pg_trigger) GETSTRUCT(tuple))->tgparentid;
-		}
-		systable_endscan(scan);
-	} while (OidIsValid(trigger) && OidIsValid(table));
-	table_close(pg_trigger, AccessShareLock);
-	return table;
 }
 
 void

@@ -123,12 +123,6 @@ extern Oid simdup_sibling_ball_constructor(Oid funcid);
 /* Return schema.table, quoted. ERROR if there is no such table. */
 extern char *simdup_table_name(Oid table);
 
-/*
- * Return the table of a trigger, or of the trigger that it is a clone of.
- * Return InvalidOid if one of them is gone.
- */
-extern Oid simdup_table_of_trigger(Oid trigger);
-
 /* Raise the error for the OID of a table that is gone. */
 pg_noreturn extern void simdup_no_such_table(Oid table);
 

@@ -1,157 +1,19 @@
 /*
  * identity.c
- *	  Which row a key names, which stored row is no other row than the new one, and
- *	  which rows a chain of flags leads to. README has the rules.
+ *	  Which stored rows are no other row than the new one, and which rows have a
+ *	  chain of flags that leads to it. README has the rules.
  */
 #include "postgres.h"
 #include "compat.h"
 
-#include "access/htup_details.h"
-#include "access/table.h"
 #include "access/tableam.h"
 #include "catalog/index.h"
-#include "catalog/pg_am.h"
 #include "catalog/pg_inherits.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "utils/datum.h"
-#include "utils/lsyscache.h"
-#include "utils/partcache.h"
 
-#include "triggers/identity.h"
-
-/* Return the columns that a table and its partitions are partitioned by. */
-static Bitmapset *
-partition_columns(Relation table)
-{
-	Bitmapset *columns = NULL;
-	ListCell *cell;
-
-	if (table->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
-		return NULL;
-	foreach (cell, find_all_inheritors(RelationGetRelid(table), AccessShareLock,
-									   NULL))
-	{
-		Oid oid = lfirst_oid(cell);
-		Relation part;
-		PartitionKey key;
-
-		if (get_rel_relkind(oid) != RELKIND_PARTITIONED_TABLE)
-			continue;
-		part = table_open(oid, NoLock);
-		key = RelationGetPartitionKey(part);
-		for (int i = 0; i < key->partnatts; i++)
-			if (key->partattrs[i] != 0)
-				columns =
-					bms_add_member(columns,
-								   get_attnum(RelationGetRelid(table),
-											  get_attname(oid,
-														  key->partattrs[i],
-														  false)));
-		table_close(part, NoLock);
-	}
-	return columns;
-}
-
-/*
- * Check whether a unique index makes a column name one row: no two rows, at any
- * moment, are equal in the column by its own equality, but for rows that differ
- * in the columns `beside`.
- */
-static bool
-is_key_index(Relation index, AttrNumber column, TypeCacheEntry *type,
-			 Oid collation, Bitmapset *beside)
-{
-	Form_pg_index form = index->rd_index;
-	bool found = false;
-
-	if (!form->indisunique || !form->indisvalid || !form->indimmediate ||
-		index->rd_rel->relam != BTREE_AM_OID ||
-		!heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL))
-		return false;
-	for (int i = 0; i < form->indnkeyatts; i++)
-	{
-		AttrNumber attnum = form->indkey.values[i];
-
-		if (attnum == column && index->rd_opfamily[i] == type->btree_opf &&
-			index->rd_indcollation[i] == collation)
-			found = true;
-		else if (!bms_is_member(attnum, beside))
-			return false;
-	}
-	return found;
-}
-
-Oid
-simdup_trigger_key_index(Oid relid, const char *name)
-{
-	Relation table = table_open(relid, AccessShareLock);
-	AttrNumber column = get_attnum(relid, name);
-	Form_pg_attribute att = TupleDescAttr(RelationGetDescr(table), column - 1);
-	TypeCacheEntry *type =
-		lookup_type_cache(att->atttypid, TYPECACHE_BTREE_OPFAMILY);
-	Bitmapset *beside = partition_columns(table);
-	Oid found = InvalidOid;
-	ListCell *cell;
-
-	if (SIMDUP_IS_NOT_NULL(RelationGetDescr(table), column - 1))
-		foreach (cell, RelationGetIndexList(table))
-		{
-			Relation index = index_open(lfirst_oid(cell), AccessShareLock);
-
-			if (!OidIsValid(found) &&
-				is_key_index(index, column, type, att->attcollation, beside))
-				found = RelationGetRelid(index);
-			index_close(index, NoLock);
-		}
-	if (!OidIsValid(found))
-		ereport(ERROR, errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
-				errmsg("column \"%s\" of relation \"%s\" cannot be a key", name,
-					   RelationGetRelationName(table)),
-				beside == NULL
-					? errdetail(
-						  "A key is NOT NULL and has a valid unique index on it alone, not partial, not deferrable, and of its own collation.")
-					: errdetail(
-						  "A key is NOT NULL and has a valid unique index on it and the partition key alone, not partial, not deferrable, and of its own collation."),
-				errhint("Give the column NOT NULL and UNIQUE, or name another one: '%s'.",
-						"key => column"));
-	table_close(table, NoLock);
-	return found;
-}
-
-void
-simdup_trigger_find_uniques(Relation table, TriggerState *state)
-{
-	List *indexes = RelationGetIndexList(table);
-	ListCell *cell;
-
-	state->uniques = palloc(list_length(indexes) * sizeof(UniqueIndex));
-	foreach (cell, indexes)
-	{
-		Relation index = index_open(lfirst_oid(cell), AccessShareLock);
-		UniqueIndex *unique = &state->uniques[state->n_uniques];
-		int n = index->rd_index->indnkeyatts;
-
-		if (index->rd_index->indisunique && index->rd_index->indisready &&
-			index->rd_index->indimmediate &&
-			index->rd_rel->relam == BTREE_AM_OID)
-		{
-			unique->info = BuildIndexInfo(index);
-			BuildSpeculativeIndexInfo(index, unique->info);
-			unique->predicate =
-				ExecPrepareQual(unique->info->ii_Predicate, state->estate);
-			unique->equal = palloc(n * sizeof(FmgrInfo));
-			unique->collations = palloc(n * sizeof(Oid));
-			for (int i = 0; i < n; i++)
-			{
-				fmgr_info(unique->info->ii_UniqueProcs[i], &unique->equal[i]);
-				unique->collations[i] = index->rd_indcollation[i];
-			}
-			state->n_uniques++;
-		}
-		index_close(index, NoLock);
-	}
-}
+#include "triggers/trigger.h"
 
 static bool
 have_equal_keys(const TriggerState *state, Datum a, Datum b)
@@ -169,6 +31,7 @@ static bool
 meets(TriggerState *state, const UniqueIndex *unique, TupleTableSlot *stored)
 {
 	ExprContext *econtext = GetPerTupleExprContext(state->estate);
+	IndexInfo *info = unique->info;
 	TupleTableSlot *slots[] = {stored, state->slot};
 	Datum values[2][INDEX_MAX_KEYS];
 	bool isnull[2][INDEX_MAX_KEYS];
@@ -176,18 +39,17 @@ meets(TriggerState *state, const UniqueIndex *unique, TupleTableSlot *stored)
 	for (int i = 0; i < 2; i++)
 	{
 		econtext->ecxt_scantuple = slots[i];
-		if (!ExecQual(unique->predicate, econtext))
+		if (!ExecQual(info->ii_PredicateState, econtext))
 			return false;
-		FormIndexDatum(unique->info, slots[i], state->estate, values[i],
-					   isnull[i]);
+		FormIndexDatum(info, slots[i], state->estate, values[i], isnull[i]);
 	}
-	for (int i = 0; i < unique->info->ii_NumIndexKeyAttrs; i++)
+	for (int i = 0; i < info->ii_NumIndexKeyAttrs; i++)
 		if (isnull[0][i] || isnull[1][i]
-				? !unique->info->ii_NullsNotDistinct ||
-					  isnull[0][i] != isnull[1][i]
-				: !DatumGetBool(FunctionCall2Coll(&unique->equal[i],
-												  unique->collations[i],
-												  values[0][i], values[1][i])))
+				? !info->ii_NullsNotDistinct || isnull[0][i] != isnull[1][i]
+				: !DatumGetBool(OidFunctionCall2Coll(info->ii_UniqueProcs[i],
+													 unique->collations[i],
+													 values[0][i],
+													 values[1][i])))
 			return false;
 	return true;
 }
@@ -280,8 +142,11 @@ begin_key_scan(const NearSearch *search, TriggerTarget *target, Datum key)
 				? try_index_open(target->key_index, AccessShareLock)
 				: NULL;
 		if (target->key_rel == NULL)
-			(void) simdup_trigger_key_index(target->table,
-											linitial(state->options.key));
+			target->key_rel =
+				index_open(simdup_trigger_key_index(target->table,
+													linitial(
+														state->options.key)),
+						   AccessShareLock);
 		target->key_scan = SIMDUP_INDEX_BEGINSCAN(target->heap, target->key_rel,
 												  search->snapshot, 1, 0);
 	}
@@ -313,10 +178,8 @@ follow_flag(const NearSearch *search, NullableDatum *flag)
 		TriggerTarget *target = &state->targets[i];
 
 		begin_key_scan(search, target, key);
-		if (target->slot == NULL)
-			target->slot = table_slot_create(target->heap, NULL);
 		if (!index_getnext_slot(target->key_scan, ForwardScanDirection,
-								target->slot))
+								simdup_trigger_slot(target)))
 			continue;
 		if (simdup_trigger_is_this_row(search, target, target->slot) ||
 			meets_any(search, target, target->slot))
@@ -325,16 +188,6 @@ follow_flag(const NearSearch *search, NullableDatum *flag)
 		return false;
 	}
 	return false;
-}
-
-void
-simdup_trigger_fetch(const NearSearch *search, const NearRow *near)
-{
-	ItemPointerData tid = near->tid;
-
-	if (!table_tuple_fetch_row_version(near->target->heap, &tid,
-									   search->snapshot, near->target->slot))
-		elog(ERROR, "failed to fetch a near row");
 }
 
 /*

@@ -9,22 +9,25 @@
 
 #include <ctype.h>
 
+#include "access/genam.h"
+#include "access/htup_details.h"
 #include "access/table.h"
 #include "catalog/index.h"
-#include "catalog/pg_language.h"
-#include "catalog/pg_proc.h"
+#include "catalog/pg_constraint.h"
+#include "catalog/pg_trigger.h"
 #include "executor/executor.h"
 #include "optimizer/optimizer.h"
 #include "rewrite/rewriteHandler.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/syscache.h"
 #include "utils/varlena.h"
 
 #include "server/arguments.h"
-#include "triggers/identity.h"
+#include "triggers/trigger.h"
 #include "type/simhash64.h"
 
 #define DEFAULT_MAX_DISTANCE 8
@@ -170,28 +173,26 @@ find_column(TriggerData *trigdata, const TriggerState *state, const char *name,
 	return attnum;
 }
 
-/* Return the names of the columns of the table's primary key: for reject, any number. */
+/* Return the names of the primary key's columns: for reject, any number. */
 static List *
 primary_key(Oid relid, TriggerKind kind)
 {
-	Relation table = table_open(relid, AccessShareLock);
+	Oid constraint;
+	Bitmapset *columns = get_primary_key_attnos(relid, true, &constraint);
 	List *names = NIL;
-	ListCell *cell;
 
-	foreach (cell, RelationGetIndexList(table))
+	if (kind == TRIGGER_REJECT ? columns != NULL
+							   : bms_membership(columns) == BMS_SINGLETON)
 	{
-		Relation index = index_open(lfirst_oid(cell), AccessShareLock);
+		Relation index =
+			index_open(get_constraint_index(constraint), AccessShareLock);
 		Form_pg_index form = index->rd_index;
 
-		if (form->indisprimary && form->indisvalid &&
-			(kind == TRIGGER_REJECT || form->indnkeyatts == 1))
-			for (int i = 0; i < form->indnkeyatts; i++)
-				names =
-					lappend(names,
+		for (int i = 0; i < form->indnkeyatts; i++)
+			names = lappend(names,
 							get_attname(relid, form->indkey.values[i], false));
 		index_close(index, NoLock);
 	}
-	table_close(table, NoLock);
 	if (names == NIL)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				kind == TRIGGER_REJECT
@@ -227,27 +228,16 @@ find_flag(TriggerData *trigdata, TriggerState *state)
 												 key->atttypmod)));
 }
 
-/* Return the kind of a trigger, by its function's symbol; -1 for another one. */
+/* Return the kind of a trigger, by its function; -1 for another one. */
 static int
-kind_of(const Trigger *trigger)
+kind_of(const TriggerState *state, const Trigger *trigger)
 {
-	HeapTuple function =
-		SearchSysCache1(PROCOID, ObjectIdGetDatum(trigger->tgfoid));
-	int kind = -1;
+	int kind = lengthof(functions) - 1;
 
-	if (!HeapTupleIsValid(function))
-		return -1;
-	if (((Form_pg_proc) GETSTRUCT(function))->prolang == ClanguageId)
-	{
-		bool is_null;
-		char *symbol = TextDatumGetCString(
-			SysCacheGetAttr(PROCOID, function, Anum_pg_proc_prosrc, &is_null));
-
-		for (int i = 0; i < (int) lengthof(functions); i++)
-			if (strcmp(symbol, functions[i]) == 0)
-				kind = i;
-	}
-	ReleaseSysCache(function);
+	while (kind >= 0 &&
+		   trigger->tgfoid != simdup_sibling_function(state->function,
+													  functions[kind], NULL, 0))
+		kind--;
 	return kind;
 }
 
@@ -293,14 +283,14 @@ read_triggers(Oid relid, TriggerState *state)
 	for (int i = 0; desc != NULL && i < desc->numtriggers; i++)
 	{
 		const Trigger *trigger = &desc->triggers[i];
-		int kind = kind_of(trigger);
-		int column = -1;
+		int kind = kind_of(state, trigger);
+		int column = kind == TRIGGER_FLAG && trigger->tgnargs > 0
+						 ? SPI_fnumber(state->tupdesc, trigger->tgargs[0])
+						 : -1;
 		TriggerOptions options;
 
 		if (kind < 0)
 			continue;
-		if (kind == TRIGGER_FLAG && trigger->tgnargs > 0)
-			column = SPI_fnumber(state->tupdesc, trigger->tgargs[0]);
 		if (column > 0)
 			state->flags = bms_add_member(state->flags, column);
 		(void) read_options(trigger, kind, &options);
@@ -335,6 +325,39 @@ read_own_options(TriggerData *trigdata, TriggerState *state)
 }
 
 /*
+ * Return the table of a trigger, or of the trigger that it is a clone of. Return
+ * InvalidOid if one of them is gone.
+ */
+static Oid
+table_of_trigger(Oid trigger)
+{
+	Relation pg_trigger = table_open(TriggerRelationId, AccessShareLock);
+	Oid table;
+
+	do
+	{
+		ScanKeyData key;
+		SysScanDesc scan;
+		HeapTuple tuple;
+
+		ScanKeyInit(&key, Anum_pg_trigger_oid, BTEqualStrategyNumber, F_OIDEQ,
+					ObjectIdGetDatum(trigger));
+		scan = systable_beginscan(pg_trigger, TriggerOidIndexId, true, NULL, 1,
+								  &key);
+		tuple = systable_getnext(scan);
+		table = InvalidOid;
+		if (HeapTupleIsValid(tuple))
+		{
+			table = ((Form_pg_trigger) GETSTRUCT(tuple))->tgrelid;
+			trigger = ((Form_pg_trigger) GETSTRUCT(tuple))->tgparentid;
+		}
+		systable_endscan(scan);
+	} while (OidIsValid(trigger) && OidIsValid(table));
+	table_close(pg_trigger, AccessShareLock);
+	return table;
+}
+
+/*
  * Find the table that is searched: the one with the trigger that the user made.
  * The triggers of partitions are clones of it.
  */
@@ -344,7 +367,7 @@ find_table(TriggerData *trigdata, TriggerState *state)
 	state->table = state->written = RelationGetRelid(trigdata->tg_relation);
 	if (!trigdata->tg_trigger->tgisclone)
 		return;
-	state->table = simdup_table_of_trigger(trigdata->tg_trigger->tgoid);
+	state->table = table_of_trigger(trigdata->tg_trigger->tgoid);
 
 	/*
 	 * The writer has locked only the partition. Lock the parent too, so that
@@ -479,7 +502,7 @@ set_up(FunctionCallInfo fcinfo, TriggerKind kind)
 	state->index_info = BuildIndexInfo(index);
 	index_close(index, NoLock);
 	state->slot = MakeSingleTupleTableSlot(state->tupdesc, &TTSOpsHeapTuple);
-	state->predicate =
+	state->index_info->ii_PredicateState =
 		ExecPrepareQual(state->index_info->ii_Predicate, state->estate);
 	find_deciding(trigdata, state);
 	MemoryContextSwitchTo(caller);

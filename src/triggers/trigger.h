@@ -43,10 +43,10 @@ typedef struct TriggerTarget
 	bool has_map;			 /* is map known? */
 	TupleConversionMap *map; /* to the trigger's table, NULL if alike */
 
-	/* while a search lasts; all but the first two once they are needed */
+	/* open while a search lasts; all but the first two once they are needed */
 	Relation heap;
 	Relation index_rel;
-	IndexScanDesc scan;
+	struct IndexFetchTableData *fetch;
 	TupleTableSlot *slot;
 	Relation key_rel;
 	IndexScanDesc key_scan;
@@ -56,9 +56,7 @@ typedef struct TriggerTarget
 typedef struct UniqueIndex
 {
 	IndexInfo *info;
-	ExprState *predicate;
-	FmgrInfo *equal; /* of each column */
-	Oid *collations;
+	Oid collations[INDEX_MAX_KEYS];
 } UniqueIndex;
 
 /* A trigger as one statement sees it; setup.c keeps it in fn_extra. */
@@ -95,7 +93,6 @@ typedef struct TriggerState
 	TriggerTarget *own;
 	IndexInfo *index_info;
 	EState *estate;
-	ExprState *predicate;
 	TupleTableSlot *slot; /* for a version of the row */
 	int n_generated; /* stored generated columns that BEFORE triggers compute */
 	int *generated;
@@ -159,7 +156,7 @@ typedef struct NearSearch
 	int64 next_distance;
 } NearSearch;
 
-/* search.c */
+/* targets.c */
 
 /* Return how often this session has heard that some relation changed. */
 extern uint64 simdup_trigger_relation_changes(void);
@@ -169,6 +166,32 @@ extern uint64 simdup_trigger_relation_changes(void);
  * transaction ends. An ERROR names the statement to run.
  */
 extern void simdup_trigger_find_targets(TriggerState *state);
+
+/*
+ * Open the tables to search and their indexes, or those that have taken their
+ * place since.
+ */
+extern void simdup_trigger_open_targets(TriggerState *state);
+
+/*
+ * Close what is open; locks stay until the transaction ends. After an ERROR the
+ * server closes them, and the state ends with the statement.
+ */
+extern void simdup_trigger_close_targets(TriggerState *state);
+
+/* Return the slot for rows of a target, which is made when it is first needed. */
+extern TupleTableSlot *simdup_trigger_slot(TriggerTarget *target);
+
+/*
+ * Return an index that makes a table's column of this name a key. An ERROR says
+ * what it lacks.
+ */
+extern Oid simdup_trigger_key_index(Oid relid, const char *name);
+
+/* Find the unique indexes of the table that is written to. */
+extern void simdup_trigger_find_uniques(Relation table, TriggerState *state);
+
+/* search.c */
 
 /*
  * Search for the rows near a row that has a fingerprint, and return the first one
@@ -188,6 +211,28 @@ extern const NearRow *simdup_trigger_next_near(NearSearch *search);
 
 /* End a search, also one that found nothing. */
 extern void simdup_trigger_end_search(NearSearch *search);
+
+/* Fetch a near row into the slot of its target. */
+extern void simdup_trigger_fetch(const NearSearch *search, const NearRow *near);
+
+/* identity.c */
+
+/*
+ * Check whether a stored row is an earlier version of the new one. For flag and
+ * log, its key names the new one, too, also in another partition.
+ */
+extern bool simdup_trigger_is_this_row(const NearSearch *search,
+									   const TriggerTarget *target,
+									   TupleTableSlot *slot);
+
+/* Copy a value of the key's type, so that it lasts as long as the search. */
+extern NullableDatum simdup_trigger_copy_key(const TriggerState *state,
+											 TupleTableSlot *slot,
+											 AttrNumber attnum);
+
+/* Check whether a near row is the one that an upsert meets, or leads to this. */
+extern bool simdup_trigger_passes_over(const NearSearch *search,
+									   const NearRow *near);
 
 /* visibility.c */
 

@@ -31,7 +31,7 @@
 #include "index/hamming/am.h"
 #include "server/arguments.h"
 #include "server/keys.h"
-#include "triggers/identity.h"
+#include "triggers/trigger.h"
 
 /* Return the new row, in the version that the trigger got. */
 static HeapTuple
@@ -84,7 +84,7 @@ index_value(TriggerState *state, HeapTuple tuple, bool *in_scope, uint64 *fp)
 	*fp = 0;
 	econtext->ecxt_scantuple = state->slot;
 	ExecStoreHeapTuple(tuple, state->slot, false);
-	*in_scope = ExecQual(state->predicate, econtext);
+	*in_scope = ExecQual(state->index_info->ii_PredicateState, econtext);
 	if (*in_scope)
 	{
 		Relation index = index_open(state->own->index, AccessShareLock);
@@ -98,31 +98,25 @@ index_value(TriggerState *state, HeapTuple tuple, bool *in_scope, uint64 *fp)
 	return has_fp;
 }
 
-/* Check whether a column has equal bytes in two versions of a row. */
+/* Check whether two versions of a row have equal bytes in some columns. */
 static bool
-has_equal_column(TupleDesc desc, int attnum, HeapTuple a, HeapTuple b)
-{
-	Form_pg_attribute att = TupleDescAttr(desc, attnum - 1);
-	bool a_isnull;
-	bool b_isnull;
-	Datum a_value = heap_getattr(a, attnum, desc, &a_isnull);
-	Datum b_value = heap_getattr(b, attnum, desc, &b_isnull);
-
-	return a_isnull == b_isnull &&
-		   (a_isnull ||
-			datum_image_eq(a_value, b_value, att->attbyval, att->attlen));
-}
-
-/* Compare two versions of a row in some columns. */
-static bool
-have_equal_columns(const TriggerState *state, Bitmapset *columns, HeapTuple a,
-				   HeapTuple b)
+have_equal_columns(TupleDesc desc, Bitmapset *columns, HeapTuple a, HeapTuple b)
 {
 	int i = -1;
 
 	while ((i = bms_next_member(columns, i)) >= 0)
-		if (!has_equal_column(state->tupdesc, i, a, b))
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i - 1);
+		bool a_isnull;
+		bool b_isnull;
+		Datum a_value = heap_getattr(a, i, desc, &a_isnull);
+		Datum b_value = heap_getattr(b, i, desc, &b_isnull);
+
+		if (a_isnull != b_isnull ||
+			(!a_isnull &&
+			 !datum_image_eq(a_value, b_value, att->attbyval, att->attlen)))
 			return false;
+	}
 	return true;
 }
 
@@ -185,9 +179,10 @@ read_row(TriggerData *trigdata, TriggerState *state, NewRow *row)
 								  &row->key.isnull);
 	if (is_update)
 	{
-		acts = !have_equal_columns(state, state->acting, row->complete, old);
-		if (!acts &&
-			have_equal_columns(state, state->deciding, row->complete, old))
+		acts = !have_equal_columns(state->tupdesc, state->acting, row->complete,
+								   old);
+		if (!acts && have_equal_columns(state->tupdesc, state->deciding,
+										row->complete, old))
 			return false;
 	}
 	row->has_fp = index_value(state, row->complete, &in_scope, &row->fp);

@@ -28,7 +28,7 @@
 
 #include "server/arguments.h"
 #include "server/settings.h"
-#include "triggers/identity.h"
+#include "triggers/trigger.h"
 
 /* Check whether the user may read the trigger's table, or else these columns. */
 static bool
