@@ -26,7 +26,6 @@
 #include "batch/join.h"
 #include "core/host.h"
 #include "server/arguments.h"
-#include "server/settings.h"
 #include "server/source.h"
 #include "type/simhash64.h"
 

@@ -30,7 +30,6 @@
 #include "core/host.h"
 #include "core/search/index_entries.h"
 #include "server/arguments.h"
-#include "server/settings.h"
 
 /* Pairs of a group that are shown. */
 #define MOST_OF_GROUP 3

@@ -22,6 +22,7 @@
 #include "utils/tuplestore.h"
 
 #include "core/fingerprint/hamming.h"
+#include "core/host.h"
 #include "server/arguments.h"
 
 /* Checks */
@@ -135,20 +136,13 @@ simdup_is_text_type(Oid type)
 void
 simdup_check_array(ArrayType *array, const char *name)
 {
-	const uint8 *not_null = ARR_NULLBITMAP(array);
-	int n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
-
 	if (ARR_NDIM(array) > 1)
 		ereport(ERROR, errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
 				errmsg("%s must be one-dimensional", name),
 				errdetail("The array has %d dimensions.", ARR_NDIM(array)));
-	for (int i = 0; not_null != NULL && i < n; i++)
-	{
-		if ((not_null[i / 8] >> i % 8 & 1) == 0)
-			ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					errmsg("%s must not contain nulls", name),
-					errdetail("The element at position %d is null.", i + 1));
-	}
+	if (array_contains_nulls(array))
+		ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				errmsg("%s must not contain nulls", name));
 }
 
 const void *
@@ -162,23 +156,17 @@ simdup_array_elements(ArrayType *array, const char *name, int *n)
 ArrayType *
 simdup_make_array(const void *elements, int n, Oid type)
 {
-	Size data = (Size) n * (type == INT8OID ? sizeof(int64) : sizeof(int32));
-	ArrayType *array;
+	Datum *values = simdup_alloc(n * sizeof(Datum));
+	int16 len;
+	bool byval;
+	char align;
 
-	if (n == 0)
-		return construct_empty_array(type);
-	if (data > MaxAllocSize / 2)
-		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				errmsg("array size exceeds the maximum allowed (%d)",
-					   (int) (MaxAllocSize / 2)));
-	array = palloc0(ARR_OVERHEAD_NONULLS(1) + data);
-	SET_VARSIZE(array, ARR_OVERHEAD_NONULLS(1) + data);
-	array->ndim = 1;
-	array->elemtype = type;
-	ARR_DIMS(array)[0] = n;
-	ARR_LBOUND(array)[0] = 1;
-	memcpy(ARR_DATA_PTR(array), elements, data);
-	return array;
+	get_typlenbyvalalign(type, &len, &byval, &align);
+	for (int i = 0; i < n; i++)
+		values[i] = type == INT8OID
+						? Int64GetDatum(((const int64 *) elements)[i])
+						: Int32GetDatum(((const int32 *) elements)[i]);
+	return construct_array(values, n, type, len, byval, align);
 }
 
 static bool

@@ -11,7 +11,7 @@
 #include "miscadmin.h"
 
 #include "core/host.h"
-#include "server/settings.h"
+#include "server/progress.h"
 
 /* Scratch of up to this size is not given back to the system after each text. */
 #define MAX_SCRATCH (8 * 1024 * 1024)

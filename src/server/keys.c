@@ -22,7 +22,7 @@
 #include "core/fingerprint/hash.h"
 #include "core/host.h"
 #include "server/arguments.h"
-#include "server/keys.h"
+#include "server/source.h"
 #include "server/spill.h"
 
 /* Keys by row number */
@@ -134,13 +134,6 @@ void
 simdup_keys_add(SimdupKeys *keys, Datum key, bool isnull)
 {
 	keys_store(keys, simdup_keys_take(keys, key, isnull));
-}
-
-void
-simdup_keys_prefetch(const SimdupKeys *keys, uint32 number)
-{
-	if (keys->words != NULL)
-		__builtin_prefetch(&keys->words[number]);
 }
 
 void
@@ -404,7 +397,7 @@ simdup_keynumbers_get(SimdupKeyNumbers *numbers, const Datum *keys, int n,
 		const KeySlot *slot = &numbers->slots[hashes[i] & numbers->mask];
 
 		if (slot->number != SIMDUP_NO_NUMBER && slot->hash == hashes[i])
-			simdup_keys_prefetch(numbers->keys, slot->number);
+			__builtin_prefetch(&numbers->keys->words[slot->number]);
 	}
 	for (int i = 0; i < n; i++)
 	{

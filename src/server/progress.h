@@ -1,6 +1,7 @@
 /*
  * progress.h
- *	  How far a batch is, told by NOTICEs and in pg_stat_activity.
+ *	  What functions of ours do to their session: NOTICEs and pg_stat_activity tell
+ *	  how far a batch is, and settings have other values for a while.
  */
 #ifndef SIMDUP_SERVER_PROGRESS_H
 #define SIMDUP_SERVER_PROGRESS_H
@@ -29,5 +30,14 @@ extern void simdup_progress_look(int64 done);
 
 /* Note the same in a tight loop. Look at the clock once in many calls. */
 extern void simdup_progress_done(int64 done);
+
+/*
+ * Set a setting until AtEOXact_GUC ends the nest level that NewGUCNestLevel began,
+ * or the subtransaction ends.
+ */
+extern void simdup_set_for_now(const char *name, const char *value);
+
+/* Let the C library keep the scratch of texts (host.c), when the module loads. */
+extern void simdup_keep_scratch(void);
 
 #endif /* SIMDUP_SERVER_PROGRESS_H */

@@ -33,6 +33,7 @@
 typedef struct RowReceiver
 {
 	DestReceiver pub;
+	const SimdupSource *source; /* NULL: another statement */
 	SimdupRowSink sink;
 	void *arg;
 	MemoryContext context;
@@ -42,22 +43,41 @@ static bool
 receive_row(TupleTableSlot *slot, DestReceiver *self)
 {
 	RowReceiver *receiver = (RowReceiver *) self;
+	const SimdupSource *source = receiver->source;
 	MemoryContext old = MemoryContextSwitchTo(receiver->context);
 
 	slot_getallattrs(slot);
+	if (source != NULL && source->key != NULL &&
+		slot->tts_isnull[source->place[SIMDUP_SOURCE_KEY]])
+		ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				errmsg("key must not be null"),
+				errdetail("Source %s has a row without a key.", source->name));
 	receiver->sink(receiver->arg, slot);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(receiver->context);
 	return true;
 }
 
+/* Run a SELECT. Without an order, a parallel plan gives another one each time. */
 static void
-receive_rows(SPIPlanPtr plan, SimdupRowSink sink, void *arg)
+run_select(const char *statement, const SimdupSource *source,
+		   SimdupRowSink sink, void *arg)
 {
-	RowReceiver receiver = {.pub = *None_Receiver, .sink = sink, .arg = arg};
+	RowReceiver receiver = {.pub = *None_Receiver,
+							.source = source,
+							.sink = sink,
+							.arg = arg};
 	SPIExecuteOptions options = {.read_only = true, .dest = &receiver.pub};
+	bool in_order = source != NULL && source->key != NULL;
+	SPIPlanPtr plan;
 	int result;
 
+	SPI_connect();
+	plan = SPI_prepare_cursor(statement, 0, NULL,
+							  in_order ? CURSOR_OPT_PARALLEL_OK : 0);
+	if (plan == NULL)
+		elog(ERROR, "SPI_prepare_cursor failed: %s",
+			 SPI_result_code_string(SPI_result));
 	receiver.pub.receiveSlot = receive_row;
 	receiver.pub.mydest = DestTuplestore;
 	receiver.context = AllocSetContextCreate(CurrentMemoryContext, "simdup row",
@@ -66,28 +86,19 @@ receive_rows(SPIPlanPtr plan, SimdupRowSink sink, void *arg)
 	if (result != SPI_OK_SELECT)
 		elog(ERROR, "SPI_execute_plan_extended failed: %s",
 			 SPI_result_code_string(result));
-}
-
-/* Run a SELECT. A parallel plan gives rows in another order each time. */
-static void
-run_select(const char *statement, bool in_order, SimdupRowSink sink, void *arg)
-{
-	SPIPlanPtr plan;
-
-	SPI_connect();
-	plan = SPI_prepare_cursor(statement, 0, NULL,
-							  in_order ? CURSOR_OPT_PARALLEL_OK : 0);
-	if (plan == NULL)
-		elog(ERROR, "SPI_prepare_cursor failed: %s",
-			 SPI_result_code_string(SPI_result));
-	receive_rows(plan, sink, arg);
 	SPI_finish();
 }
 
 void
 simdup_run_select(const char *statement, SimdupRowSink sink, void *arg)
 {
-	run_select(statement, false, sink, arg);
+	run_select(statement, NULL, sink, arg);
+}
+
+void
+simdup_source_read(const SimdupSource *source, SimdupRowSink sink, void *arg)
+{
+	run_select(source->statement, source, sink, arg);
 }
 
 /* The columns of a source */
@@ -353,36 +364,4 @@ simdup_source_open(FunctionCallInfo fcinfo, Oid relation, int wanted)
 	source.statement = text.data;
 	relation_close(c.relation, NoLock);
 	return source;
-}
-
-/* Reading */
-
-typedef struct KeyChecker
-{
-	const SimdupSource *source;
-	SimdupRowSink sink;
-	void *arg;
-} KeyChecker;
-
-/* Check and pass a row: a SimdupRowSink. */
-static void
-read_row(void *arg, TupleTableSlot *slot)
-{
-	KeyChecker *reader = arg;
-	int key = reader->source->place[SIMDUP_SOURCE_KEY];
-
-	if (key >= 0 && slot->tts_isnull[key])
-		ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				errmsg("key must not be null"),
-				errdetail("Source %s has a row without a key.",
-						  reader->source->name));
-	reader->sink(reader->arg, slot);
-}
-
-void
-simdup_source_read(const SimdupSource *source, SimdupRowSink sink, void *arg)
-{
-	KeyChecker reader = {source, sink, arg};
-
-	run_select(source->statement, source->key != NULL, read_row, &reader);
 }

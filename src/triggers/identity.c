@@ -6,7 +6,7 @@
 #include "postgres.h"
 #include "compat.h"
 
-#include "access/tableam.h"
+#include "access/relscan.h"
 #include "catalog/index.h"
 #include "catalog/pg_inherits.h"
 #include "executor/executor.h"
@@ -127,37 +127,6 @@ find_key_indexes(TriggerState *state)
 	}
 }
 
-/* Begin to look up rows of a target by their keys. */
-static void
-begin_key_scan(const NearSearch *search, TriggerTarget *target, Datum key)
-{
-	const TriggerState *state = search->state;
-	ScanKeyData scan_key;
-	int column = 0;
-
-	if (target->key_scan == NULL)
-	{
-		target->key_rel =
-			OidIsValid(target->key_index)
-				? try_index_open(target->key_index, AccessShareLock)
-				: NULL;
-		if (target->key_rel == NULL)
-			target->key_rel =
-				index_open(simdup_trigger_key_index(target->table,
-													linitial(
-														state->options.key)),
-						   AccessShareLock);
-		target->key_scan = SIMDUP_INDEX_BEGINSCAN(target->heap, target->key_rel,
-												  search->snapshot, 1, 0);
-	}
-	while (target->key_rel->rd_index->indkey.values[column] != target->key)
-		column++;
-	ScanKeyEntryInitialize(&scan_key, 0, column + 1, BTEqualStrategyNumber,
-						   InvalidOid, state->key_att->attcollation,
-						   state->key_functions->eq_opr_finfo.fn_oid, key);
-	index_rescan(target->key_scan, &scan_key, 1, NULL, 0);
-}
-
 /*
  * Follow a flag to the row that has this key. Set *flag to that row's, or to NULL
  * if there is none. Return whether it is the new row.
@@ -167,27 +136,33 @@ follow_flag(const NearSearch *search, NullableDatum *flag)
 {
 	TriggerState *state = search->state;
 	Datum key = flag->value;
+	bool is_new = !search->row->key.isnull &&
+				  have_equal_keys(state, search->row->key.value, key);
+	bool found = is_new;
 
 	flag->isnull = true;
-	if (!search->row->key.isnull &&
-		have_equal_keys(state, search->row->key.value, key))
-		return true;
 	find_key_indexes(state);
-	for (int i = 0; i < state->n_targets; i++)
+	for (int i = 0; i < state->n_targets && !found; i++)
 	{
 		TriggerTarget *target = &state->targets[i];
+		ScanKeyData scan_key;
+		SysScanDesc scan;
 
-		begin_key_scan(search, target, key);
-		if (!index_getnext_slot(target->key_scan, ForwardScanDirection,
-								simdup_trigger_slot(target)))
-			continue;
-		if (simdup_trigger_is_this_row(search, target, target->slot) ||
-			meets_any(search, target, target->slot))
-			return true;
-		*flag = simdup_trigger_copy_key(state, target->slot, target->flag);
-		return false;
+		ScanKeyEntryInitialize(&scan_key, 0, target->key, BTEqualStrategyNumber,
+							   InvalidOid, state->key_att->attcollation,
+							   state->key_functions->eq_opr_finfo.fn_oid, key);
+		scan = systable_beginscan(target->heap, target->key_index, true,
+								  search->snapshot, 1, &scan_key);
+		found = HeapTupleIsValid(systable_getnext(scan));
+		if (found)
+		{
+			is_new = simdup_trigger_is_this_row(search, target, scan->slot) ||
+					 meets_any(search, target, scan->slot);
+			*flag = simdup_trigger_copy_key(state, scan->slot, target->flag);
+		}
+		systable_endscan(scan);
 	}
-	return false;
+	return is_new;
 }
 
 /*

@@ -137,11 +137,14 @@ read_near(const NearSearch *search, NearRow *near)
 	TriggerTarget *target = near->target;
 	bool again = false;
 
-	if (target->fetch == NULL)
+	if (target->slot == NULL)
+	{
+		target->slot = table_slot_create(target->heap, NULL);
 		target->fetch = SIMDUP_INDEX_FETCH_BEGIN(target->heap);
+	}
 	/* from the first version of the row to the visible one */
 	if (!table_index_fetch_tuple(target->fetch, &near->tid, search->snapshot,
-								 simdup_trigger_slot(target), &again, NULL))
+								 target->slot, &again, NULL))
 		return false;
 	if (simdup_trigger_is_this_row(search, target, target->slot))
 		return false;

@@ -385,33 +385,23 @@ find_table(TriggerData *trigdata, TriggerState *state)
 					"The partitioned table that had it was changed or dropped while a statement wrote to its partition."));
 }
 
-#define COLUMN_BIT(attnum) ((attnum) -FirstLowInvalidHeapAttributeNumber)
-
-/* Return the columns that an index and its predicate are of, as bits. */
+/* Return the columns that an index and its predicate are of. */
 static Bitmapset *
-index_columns(const IndexInfo *info)
+index_columns(TupleDesc tupdesc, const IndexInfo *info)
 {
+	const int whole_row = -FirstLowInvalidHeapAttributeNumber;
 	Bitmapset *columns = NULL;
+	Bitmapset *bits = NULL;
 
+	pull_varattnos((Node *) info->ii_Expressions, 1, &bits);
+	pull_varattnos((Node *) info->ii_Predicate, 1, &bits);
 	for (int i = 0; i < info->ii_NumIndexKeyAttrs; i++)
 		if (info->ii_IndexAttrNumbers[i] != 0)
-			columns = bms_add_member(columns,
-									 COLUMN_BIT(info->ii_IndexAttrNumbers[i]));
-	pull_varattnos((Node *) info->ii_Expressions, 1, &columns);
-	pull_varattnos((Node *) info->ii_Predicate, 1, &columns);
-	return columns;
-}
-
-/* Return the columns of a set of bits. A whole row is each of its columns. */
-static Bitmapset *
-columns_of_bits(TupleDesc tupdesc, Bitmapset *bits)
-{
-	bool all = bms_is_member(COLUMN_BIT(InvalidAttrNumber), bits);
-	Bitmapset *columns = NULL;
-
+			columns = bms_add_member(columns, info->ii_IndexAttrNumbers[i]);
 	for (int i = 1; i <= tupdesc->natts; i++)
 		if (!TupleDescAttr(tupdesc, i - 1)->attisdropped &&
-			(all || bms_is_member(COLUMN_BIT(i), bits)))
+			(bms_is_member(whole_row, bits) ||
+			 bms_is_member(whole_row + i, bits)))
 			columns = bms_add_member(columns, i);
 	return columns;
 }
@@ -432,34 +422,33 @@ find_deciding(TriggerData *trigdata, TriggerState *state)
 	ListCell *cell;
 
 	for (int i = 0; i < state->n_uniques; i++)
-		unique = bms_add_members(unique, index_columns(state->uniques[i].info));
-	unique = columns_of_bits(tupdesc, unique);
+		unique = bms_add_members(unique, index_columns(tupdesc,
+													   state->uniques[i].info));
 	foreach (cell, state->options.columns)
 		state->acting =
 			bms_add_member(state->acting,
 						   find_column(trigdata, state, lfirst(cell), false));
 	if (state->kind != TRIGGER_FLAG)
 		state->acting = bms_add_members(state->acting, unique);
-	needed = columns_of_bits(tupdesc, index_columns(state->index_info));
+	needed = index_columns(tupdesc, state->index_info);
 	state->deciding = bms_difference(needed, state->flags);
 	needed = bms_union(bms_union(needed, unique), state->acting);
 	if (state->options.condition != NULL)
 		needed = bms_add_range(needed, 1, tupdesc->natts);
 	state->generated = palloc(tupdesc->natts * sizeof(int));
 	state->generations = palloc(tupdesc->natts * sizeof(ExprState *));
-	for (int i = -1; TRIGGER_FIRED_BEFORE(trigdata->tg_event) &&
-					 (i = bms_next_member(needed, i)) >= 0;)
-	{
-		Node *value;
-
-		if (TupleDescAttr(tupdesc, i - 1)->attgenerated !=
+	if (TRIGGER_FIRED_AFTER(trigdata->tg_event))
+		return;
+	for (int i = -1; (i = bms_next_member(needed, i)) >= 0;)
+		if (TupleDescAttr(tupdesc, i - 1)->attgenerated ==
 			ATTRIBUTE_GENERATED_STORED)
-			continue;
-		value = build_column_default(trigdata->tg_relation, i);
-		state->generated[state->n_generated] = i;
-		state->generations[state->n_generated++] =
-			ExecPrepareExpr((Expr *) value, state->estate);
-	}
+		{
+			Node *value = build_column_default(trigdata->tg_relation, i);
+
+			state->generated[state->n_generated] = i;
+			state->generations[state->n_generated++] =
+				ExecPrepareExpr((Expr *) value, state->estate);
+		}
 }
 
 static TriggerState *

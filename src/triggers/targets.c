@@ -364,20 +364,14 @@ simdup_trigger_close_targets(TriggerState *state)
 	{
 		TriggerTarget *target = &state->targets[i];
 
-		if (target->fetch != NULL)
-			table_index_fetch_end(target->fetch);
 		if (target->slot != NULL)
-			ExecDropSingleTupleTableSlot(target->slot);
-		if (target->key_scan != NULL)
 		{
-			index_endscan(target->key_scan);
-			index_close(target->key_rel, NoLock);
+			ExecDropSingleTupleTableSlot(target->slot);
+			table_index_fetch_end(target->fetch);
 		}
 		index_close(target->index_rel, NoLock);
 		table_close(target->heap, NoLock);
-		target->fetch = NULL;
 		target->slot = NULL;
-		target->key_scan = NULL;
 	}
 }
 
@@ -408,12 +402,4 @@ simdup_trigger_open_targets(TriggerState *state)
 			return;
 		simdup_trigger_close_targets(state);
 	}
-}
-
-TupleTableSlot *
-simdup_trigger_slot(TriggerTarget *target)
-{
-	if (target->slot == NULL)
-		target->slot = table_slot_create(target->heap, NULL);
-	return target->slot;
 }

@@ -43,13 +43,11 @@ typedef struct TriggerTarget
 	bool has_map;			 /* is map known? */
 	TupleConversionMap *map; /* to the trigger's table, NULL if alike */
 
-	/* open while a search lasts; all but the first two once they are needed */
+	/* open while a search lasts; the last two once they are needed */
 	Relation heap;
 	Relation index_rel;
-	struct IndexFetchTableData *fetch;
 	TupleTableSlot *slot;
-	Relation key_rel;
-	IndexScanDesc key_scan;
+	struct IndexFetchTableData *fetch;
 } TriggerTarget;
 
 /* A unique index of the table that is written to. */
@@ -178,9 +176,6 @@ extern void simdup_trigger_open_targets(TriggerState *state);
  * server closes them, and the state ends with the statement.
  */
 extern void simdup_trigger_close_targets(TriggerState *state);
-
-/* Return the slot for rows of a target, which is made when it is first needed. */
-extern TupleTableSlot *simdup_trigger_slot(TriggerTarget *target);
 
 /*
  * Return an index that makes a table's column of this name a key. An ERROR says

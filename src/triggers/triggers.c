@@ -30,7 +30,6 @@
 
 #include "index/hamming/am.h"
 #include "server/arguments.h"
-#include "server/keys.h"
 #include "triggers/trigger.h"
 
 /* Return the new row, in the version that the trigger got. */
@@ -308,7 +307,6 @@ static char *
 near_key(const NearSearch *search, const NearRow *near)
 {
 	TupleTableSlot *slot = near->target->slot;
-	const char *comma = "";
 	StringInfoData names;
 	StringInfoData values;
 	ListCell *cell;
@@ -318,16 +316,15 @@ near_key(const NearSearch *search, const NearRow *near)
 	initStringInfo(&values);
 	foreach (cell, search->state->options.key)
 	{
-		AttrNumber attnum = get_attnum(near->target->table, lfirst(cell));
-		Oid type =
-			TupleDescAttr(slot->tts_tupleDescriptor, attnum - 1)->atttypid;
-		bool isnull;
-		Datum value = slot_getattr(slot, attnum, &isnull);
+		char *name = lfirst(cell);
+		char *value = SPI_getvalue(ExecFetchSlotHeapTuple(slot, false, NULL),
+								   slot->tts_tupleDescriptor,
+								   get_attnum(near->target->table, name));
+		const char *comma = names.len == 0 ? "" : ", ";
 
-		appendStringInfo(&names, "%s%s", comma, (char *) lfirst(cell));
+		appendStringInfo(&names, "%s%s", comma, name);
 		appendStringInfo(&values, "%s%s", comma,
-						 isnull ? "null" : simdup_key_text(type, value));
-		comma = ", ";
+						 value == NULL ? "null" : value);
 	}
 	return psprintf("(%s)=(%s)", names.data, values.data);
 }

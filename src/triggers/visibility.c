@@ -27,7 +27,7 @@
 #include "utils/varlena.h"
 
 #include "server/arguments.h"
-#include "server/settings.h"
+#include "server/progress.h"
 #include "triggers/trigger.h"
 
 /* Check whether the user may read the trigger's table, or else these columns. */
@@ -46,7 +46,7 @@ may_read(const TriggerState *state, const List *columns)
 	return columns != NIL;
 }
 
-/* Ask by SQL whether the user sees a row, whatever the search_path. */
+/* Ask by SQL whether the user sees a row. */
 static bool
 ask_for_row(const NearSearch *search, const NearRow *near)
 {
@@ -58,8 +58,7 @@ ask_for_row(const NearSearch *search, const NearRow *near)
 
 	SPI_connect();
 	PushActiveSnapshot(search->snapshot);
-	SPI_execute_with_args(psprintf("SELECT FROM %s AS t WHERE t.ctid OPERATOR(pg_catalog.=) $1"
-								   " AND t.tableoid OPERATOR(pg_catalog.=) $2",
+	SPI_execute_with_args(psprintf("SELECT FROM %s AS t WHERE t.ctid = $1 AND t.tableoid = $2",
 								   simdup_table_name(search->state->table)),
 						  lengthof(types), types, values, NULL, true, 1);
 	PopActiveSnapshot();
@@ -107,6 +106,11 @@ sees_row(const NearSearch *search, const NearRow *near)
 
 	for (size_t i = 0; i < lengthof(asking); i++)
 		simdup_set_for_now(asking[i][0], asking[i][1]);
+	/* the server's operators, and for what a policy calls, the user's path */
+	simdup_set_for_now("search_path",
+					   *namespace_search_path == '\0'
+						   ? "pg_catalog"
+						   : psprintf("pg_catalog, %s", namespace_search_path));
 	BeginInternalSubTransaction(NULL);
 	PG_TRY();
 	{
@@ -131,7 +135,7 @@ sees_row(const NearSearch *search, const NearRow *near)
 	PG_END_TRY();
 	MemoryContextSwitchTo(context);
 	CurrentResourceOwner = owner;
-	simdup_path_end(level);
+	AtEOXact_GUC(true, level);
 	return sees;
 }
 
@@ -194,17 +198,6 @@ row_datum(const TriggerState *state, TriggerTarget *target, TupleDesc tupdesc,
 	return heap_copy_tuple_as_datum(tuple, state->table_desc);
 }
 
-/* Return a near row as the condition's second argument. */
-static Datum
-near_row_datum(const NearSearch *search, const NearRow *near)
-{
-	TriggerTarget *target = near->target;
-
-	simdup_trigger_fetch(search, near);
-	return row_datum(search->state, target, RelationGetDescr(target->heap),
-					 ExecFetchSlotHeapTuple(target->slot, false, NULL));
-}
-
 /*
  * Call the condition with a search_path that the writer does not choose. A path
  * that the function sets itself goes before it.
@@ -213,28 +206,21 @@ static bool
 call_condition(TriggerState *state, Datum new_row, Datum near_row)
 {
 	LOCAL_FCINFO(call, 2);
-	Oid schemas[] = {PG_CATALOG_NAMESPACE, get_func_namespace(state->function),
-					 get_rel_namespace(state->table)};
-	int level;
-	StringInfoData path;
+	Oid own_schema = get_func_namespace(state->function);
+	Oid schema = get_rel_namespace(state->table);
+	int level = NewGUCNestLevel();
 	Datum result;
 
-	initStringInfo(&path);
-	for (size_t i = 0; i < lengthof(schemas); i++)
-	{
-		char *name = get_namespace_name(schemas[i]);
-
-		if (name != NULL)
-			appendStringInfo(&path, "%s, ", quote_identifier(name));
-	}
-	appendStringInfoString(&path, "pg_temp");
-	level = simdup_path_begin(path.data);
+	simdup_set_for_now("search_path",
+					   psprintf("pg_catalog, %s, %s, pg_temp",
+								quote_identifier(get_namespace_name(own_schema)),
+								quote_identifier(get_namespace_name(schema))));
 	InitFunctionCallInfoData(*call, &state->condition_function, 2, InvalidOid,
 							 NULL, NULL);
 	call->args[0] = (NullableDatum){new_row, false};
 	call->args[1] = (NullableDatum){near_row, false};
 	result = FunctionCallInvoke(call);
-	simdup_path_end(level);
+	AtEOXact_GUC(true, level);
 	return !call->isnull && DatumGetBool(result);
 }
 
@@ -259,7 +245,10 @@ fulfils_condition(NearSearch *search, const NearRow *near)
 	if (function != state->condition_oid)
 		fmgr_info_cxt(function, &state->condition_function, state->context);
 	state->condition_oid = function;
-	near_row = near_row_datum(search, near);
+	simdup_trigger_fetch(search, near);
+	near_row =
+		row_datum(state, near->target, RelationGetDescr(near->target->heap),
+				  ExecFetchSlotHeapTuple(near->target->slot, false, NULL));
 	holds = near->is_newer ? call_condition(state, near_row, search->new_row)
 						   : call_condition(state, search->new_row, near_row);
 	MemoryContextSwitchTo(caller);
