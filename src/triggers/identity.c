@@ -56,23 +56,21 @@ meets(TriggerState *state, const UniqueIndex *unique, TupleTableSlot *stored)
 
 /* Check whether the new row, as an upsert, may meet rows of a target. */
 static bool
-may_meet(const NearSearch *search, const TriggerTarget *target)
+may_meet(TriggerState *state, const TriggerTarget *target)
 {
-	return target == search->state->own &&
-		   !ItemPointerIsValid(&search->row->stored_tid);
+	return target == state->own && !ItemPointerIsValid(&state->row.stored_tid);
 }
 
 /* Check whether an upsert of the new row may meet a stored row of a target. */
 static bool
-meets_any(const NearSearch *search, const TriggerTarget *target,
+meets_any(TriggerState *state, const TriggerTarget *target,
 		  TupleTableSlot *slot)
 {
-	TriggerState *state = search->state;
 	bool met = false;
 
-	if (!may_meet(search, target))
+	if (!may_meet(state, target))
 		return false;
-	ExecStoreHeapTuple(search->row->complete, state->slot, false);
+	ExecStoreHeapTuple(state->row.complete, state->slot, false);
 	for (int i = 0; i < state->n_uniques && !met; i++)
 		met = meets(state, &state->uniques[i], slot);
 	ExecClearTuple(state->slot);
@@ -81,18 +79,17 @@ meets_any(const NearSearch *search, const TriggerTarget *target,
 }
 
 bool
-simdup_trigger_is_this_row(const NearSearch *search,
-						   const TriggerTarget *target, TupleTableSlot *slot)
+simdup_trigger_is_this_row(TriggerState *state, const TriggerTarget *target,
+						   TupleTableSlot *slot)
 {
-	const TriggerState *state = search->state;
-	const NewRow *row = search->row;
 	bool isnull;
 
-	return (target == state->own && ItemPointerIsValid(&row->stored_tid) &&
+	return (target == state->own &&
+			ItemPointerIsValid(&state->row.stored_tid) &&
 			ItemPointerEquals(&slot->tts_tid,
-							  (ItemPointer) &row->stored_tid)) ||
-		   (state->kind != TRIGGER_REJECT && !row->key.isnull &&
-			have_equal_keys(state, row->key.value,
+							  (ItemPointer) &state->row.stored_tid)) ||
+		   (state->kind != TRIGGER_REJECT && !state->row.key.isnull &&
+			have_equal_keys(state, state->row.key.value,
 							slot_getattr(slot, target->key, &isnull)));
 }
 
@@ -132,12 +129,11 @@ find_key_indexes(TriggerState *state)
  * if there is none. Return whether it is the new row.
  */
 static bool
-follow_flag(const NearSearch *search, NullableDatum *flag)
+follow_flag(TriggerState *state, NullableDatum *flag)
 {
-	TriggerState *state = search->state;
 	Datum key = flag->value;
-	bool is_new = !search->row->key.isnull &&
-				  have_equal_keys(state, search->row->key.value, key);
+	bool is_new = !state->row.key.isnull &&
+				  have_equal_keys(state, state->row.key.value, key);
 	bool found = is_new;
 
 	flag->isnull = true;
@@ -152,12 +148,12 @@ follow_flag(const NearSearch *search, NullableDatum *flag)
 							   InvalidOid, state->key_att->attcollation,
 							   state->key_functions->eq_opr_finfo.fn_oid, key);
 		scan = systable_beginscan(target->heap, target->key_index, true,
-								  search->snapshot, 1, &scan_key);
+								  state->search.snapshot, 1, &scan_key);
 		found = HeapTupleIsValid(systable_getnext(scan));
 		if (found)
 		{
-			is_new = simdup_trigger_is_this_row(search, target, scan->slot) ||
-					 meets_any(search, target, scan->slot);
+			is_new = simdup_trigger_is_this_row(state, target, scan->slot) ||
+					 meets_any(state, target, scan->slot);
 			*flag = simdup_trigger_copy_key(state, scan->slot, target->flag);
 		}
 		systable_endscan(scan);
@@ -172,38 +168,38 @@ follow_flag(const NearSearch *search, NullableDatum *flag)
  * (Brent 1980).
  */
 static bool
-leads_here(const NearSearch *search, const NearRow *near)
+leads_here(TriggerState *state, const NearRow *near)
 {
 	const TriggerTarget *target = near->target;
 	Datum remembered = near->key;
 	NullableDatum flag =
-		simdup_trigger_copy_key(search->state, target->slot, target->flag);
+		simdup_trigger_copy_key(state, target->slot, target->flag);
 
 	for (int64 n = 1, renewed = 2; !flag.isnull; n++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (have_equal_keys(search->state, flag.value, remembered))
+		if (have_equal_keys(state, flag.value, remembered))
 			return false;
 		if (n == renewed)
 		{
 			remembered = flag.value;
 			renewed *= 2;
 		}
-		if (follow_flag(search, &flag))
+		if (follow_flag(state, &flag))
 			return true;
 	}
 	return false;
 }
 
 bool
-simdup_trigger_passes_over(const NearSearch *search, const NearRow *near)
+simdup_trigger_passes_over(TriggerState *state, const NearRow *near)
 {
-	bool is_flag = search->state->kind == TRIGGER_FLAG;
+	bool is_flag = state->kind == TRIGGER_FLAG;
 
 	/* spare the fetch of a row that cannot be passed over */
-	if (!is_flag && !may_meet(search, near->target))
+	if (!is_flag && !may_meet(state, near->target))
 		return false;
-	simdup_trigger_fetch(search, near);
-	return meets_any(search, near->target, near->target->slot) ||
-		   (is_flag && leads_here(search, near));
+	simdup_trigger_fetch(state, near);
+	return meets_any(state, near->target, near->target->slot) ||
+		   (is_flag && leads_here(state, near));
 }

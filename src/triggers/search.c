@@ -74,10 +74,10 @@ require_complete(const TriggerState *state, Relation index)
  * of the access method: an index of any operator class holds fingerprints.
  */
 static void
-collect_entries(NearSearch *search)
+collect_entries(TriggerState *state)
 {
-	const TriggerState *state = search->state;
-	uint64 fp = search->row->fp;
+	NearSearch *search = &state->search;
+	uint64 fp = state->row.fp;
 	SimhashBall ball = {fp, state->options.max_distance};
 	ScanKeyData key = {.sk_attno = 1,
 					   .sk_strategy = SIMHASH_IN_BALL_STRATEGY,
@@ -86,12 +86,12 @@ collect_entries(NearSearch *search)
 	for (int i = 0; i < state->n_targets; i++)
 	{
 		TriggerTarget *target = &state->targets[i];
-		IndexScanDesc scan =
-			SIMDUP_INDEX_BEGINSCAN(target->heap, target->index_rel,
-								   search->snapshot, 1, 0);
+		IndexScanDesc scan;
 		ItemPointer tid;
 
 		require_complete(state, target->index_rel);
+		scan = SIMDUP_INDEX_BEGINSCAN(target->heap, target->index_rel,
+									  search->snapshot, 1, 0);
 		index_rescan(scan, &key, 1, NULL, 0);
 		while ((tid = index_getnext_tid(scan, ForwardScanDirection)) != NULL)
 		{
@@ -131,9 +131,8 @@ command_of(HeapTupleHeader header)
  * new row.
  */
 static bool
-read_near(const NearSearch *search, NearRow *near)
+read_near(TriggerState *state, NearRow *near)
 {
-	const TriggerState *state = search->state;
 	TriggerTarget *target = near->target;
 	bool again = false;
 
@@ -143,30 +142,32 @@ read_near(const NearSearch *search, NearRow *near)
 		target->fetch = SIMDUP_INDEX_FETCH_BEGIN(target->heap);
 	}
 	/* from the first version of the row to the visible one */
-	if (!table_index_fetch_tuple(target->fetch, &near->tid, search->snapshot,
-								 target->slot, &again, NULL))
+	if (!table_index_fetch_tuple(target->fetch, &near->tid,
+								 state->search.snapshot, target->slot, &again,
+								 NULL))
 		return false;
-	if (simdup_trigger_is_this_row(search, target, target->slot))
+	if (simdup_trigger_is_this_row(state, target, target->slot))
 		return false;
 	if (state->kind != TRIGGER_REJECT)
 		near->key =
 			simdup_trigger_copy_key(state, target->slot, target->key).value;
 	near->is_newer =
-		search->command != InvalidCommandId &&
+		state->search.command != InvalidCommandId &&
 		TTS_IS_BUFFERTUPLE(target->slot) &&
 		command_of(ExecFetchSlotHeapTuple(target->slot, false, NULL)->t_data) ==
-			search->command &&
-		compare_keys(state, near->key, search->row->key.value) > 0;
+			state->search.command &&
+		compare_keys(state, near->key, state->row.key.value) > 0;
 	return true;
 }
 
 void
-simdup_trigger_fetch(const NearSearch *search, const NearRow *near)
+simdup_trigger_fetch(TriggerState *state, const NearRow *near)
 {
 	ItemPointerData tid = near->tid;
 
 	if (!table_tuple_fetch_row_version(near->target->heap, &tid,
-									   search->snapshot, near->target->slot))
+									   state->search.snapshot,
+									   near->target->slot))
 		elog(ERROR, "failed to fetch a near row");
 }
 
@@ -175,13 +176,13 @@ simdup_trigger_fetch(const NearSearch *search, const NearRow *near)
  * after that. Then the two transactions cannot be ordered.
  */
 static void
-require_visible(const NearSearch *search, const NearRow *near)
+require_visible(TriggerState *state, const NearRow *near)
 {
 	ItemPointerData tid = near->tid;
 	Snapshot snapshot;
 	bool visible;
 
-	if (!search->state->options.lock || !IsolationUsesXactSnapshot())
+	if (!state->options.lock || !IsolationUsesXactSnapshot())
 		return;
 	snapshot = RegisterSnapshot(GetTransactionSnapshot());
 	visible = table_tuple_fetch_row_version(near->target->heap, &tid, snapshot,
@@ -196,52 +197,53 @@ require_visible(const NearSearch *search, const NearRow *near)
 
 /* Read the rows at the next distance, in the order of their keys. */
 static void
-read_next_distance(NearSearch *search)
+read_next_distance(TriggerState *state)
 {
+	NearSearch *search = &state->search;
 	NearRow *rows = search->rows;
 	int64 begin = search->next_distance;
-	int64 n_read = begin;
 	int64 i = begin;
 
+	search->next_row = search->end_row = begin;
 	for (; i < search->n_rows && rows[i].distance == rows[begin].distance; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (read_near(search, &rows[i]))
-			rows[n_read++] = rows[i];
+		if (read_near(state, &rows[i]))
+			rows[search->end_row++] = rows[i];
 	}
-	qsort_arg(&rows[begin], n_read - begin, sizeof(NearRow), compare_rows,
-			  search->state);
-	search->next_row = begin;
-	search->end_row = n_read;
+	qsort_arg(&rows[begin], search->end_row - begin, sizeof(NearRow),
+			  compare_rows, state);
 	search->next_distance = i;
 }
 
 /* Return the next row, whether it counts or not; NULL after the last. */
 static NearRow *
-next_row(NearSearch *search)
+next_row(TriggerState *state)
 {
+	NearSearch *search = &state->search;
+
 	while (search->next_row == search->end_row)
 	{
 		if (search->next_distance == search->n_rows)
 			return NULL;
-		read_next_distance(search);
+		read_next_distance(state);
 	}
 	return &search->rows[search->next_row++];
 }
 
 const NearRow *
-simdup_trigger_next_near(NearSearch *search)
+simdup_trigger_next_near(TriggerState *state)
 {
-	MemoryContext caller = MemoryContextSwitchTo(search->state->search_context);
+	MemoryContext caller = MemoryContextSwitchTo(state->search_context);
 	NearRow *near;
 
-	while ((near = next_row(search)) != NULL)
+	while ((near = next_row(state)) != NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (!simdup_trigger_passes_over(search, near) &&
-			simdup_trigger_counts(search, near))
+		if (!simdup_trigger_passes_over(state, near) &&
+			simdup_trigger_counts(state, near))
 		{
-			require_visible(search, near);
+			require_visible(state, near);
 			break;
 		}
 	}
@@ -250,36 +252,34 @@ simdup_trigger_next_near(NearSearch *search)
 }
 
 const NearRow *
-simdup_trigger_first_near(NearSearch *search, TriggerState *state,
-						  const NewRow *row)
+simdup_trigger_first_near(TriggerState *state)
 {
+	NearSearch *search = &state->search;
 	MemoryContext caller;
 
-	*search = (NearSearch){.state = state,
-						   .row = row,
-						   .command = state->kind == TRIGGER_LOG
-										  ? command_of(row->tuple->t_data)
-										  : InvalidCommandId};
+	*search = (NearSearch){.command = InvalidCommandId};
+	if (state->kind == TRIGGER_LOG)
+		search->command = command_of(state->row.tuple->t_data);
 	if (state->options.lock)
-		simdup_trigger_lock(state->table, state->lock_distance, row->fp);
-	if (!simdup_trigger_may_search(search))
+		simdup_trigger_lock(state->table, state->lock_distance, state->row.fp);
+	if (!simdup_trigger_may_search(state))
 		return NULL;
 	caller = MemoryContextSwitchTo(state->search_context);
 	simdup_trigger_open_targets(state);
 	CommandCounterIncrement();
 	search->snapshot = RegisterSnapshot(
 		state->options.lock ? GetLatestSnapshot() : GetTransactionSnapshot());
-	collect_entries(search);
+	collect_entries(state);
 	MemoryContextSwitchTo(caller);
-	return simdup_trigger_next_near(search);
+	return simdup_trigger_next_near(state);
 }
 
 void
-simdup_trigger_end_search(NearSearch *search)
+simdup_trigger_end_search(TriggerState *state)
 {
-	if (search->snapshot == NULL)
+	if (state->search.snapshot == NULL)
 		return;
-	simdup_trigger_close_targets(search->state);
-	UnregisterSnapshot(search->snapshot);
-	MemoryContextReset(search->state->search_context);
+	simdup_trigger_close_targets(state);
+	UnregisterSnapshot(state->search.snapshot);
+	MemoryContextReset(state->search_context);
 }

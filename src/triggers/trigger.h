@@ -57,6 +57,44 @@ typedef struct UniqueIndex
 	Oid collations[INDEX_MAX_KEYS];
 } UniqueIndex;
 
+/* The new row; an AFTER trigger sees its newest stored version. */
+typedef struct NewRow
+{
+	HeapTuple tuple;	/* as the trigger got it or found it */
+	HeapTuple complete; /* with the generated columns that are needed */
+	bool has_fp;
+	uint64 fp;
+	NullableDatum key; /* of flag and log; NULL where a later trigger sets it */
+	ItemPointerData stored_tid; /* of its version in the table, if there is one */
+} NewRow;
+
+/* A near row, at first only what an index tells of it: distance and TID. */
+typedef struct NearRow
+{
+	Datum key; /* for flag and log */
+	TriggerTarget *target;
+	int distance;
+	ItemPointerData tid;
+	bool is_newer; /* of one command, and of a larger key */
+} NearRow;
+
+/* The search for the rows near the new one. */
+typedef struct NearSearch
+{
+	Snapshot snapshot; /* NULL: nothing may be found */
+	CommandId command; /* that wrote the new row, if that decides what is newer */
+	bool asks;		   /* for each row: does the user see it? */
+	Datum new_row;	   /* for the condition; 0 if not made yet */
+
+	/* nearest first; those of one distance are read at once */
+	int64 n_rows;
+	size_t max_rows;
+	NearRow *rows;
+	int64 next_row; /* to be reported */
+	int64 end_row;	/* end of the rows that were read */
+	int64 next_distance;
+} NearSearch;
+
 /* A trigger as one statement sees it; setup.c keeps it in fn_extra. */
 typedef struct TriggerState
 {
@@ -99,6 +137,10 @@ typedef struct TriggerState
 	Oid condition_oid;
 	Oid log_table;
 	FmgrInfo condition_function;
+
+	/* the row that it fires for */
+	NewRow row;
+	NearSearch search;
 } TriggerState;
 
 /* Return the trigger that fires. A change of any relation sets it up again. */
@@ -112,47 +154,6 @@ extern TriggerState *simdup_trigger_setup(FunctionCallInfo fcinfo,
  * the distance k needs at least one of the same locks.
  */
 extern void simdup_trigger_lock(Oid table, int k, uint64 fp);
-
-/* The search for the rows near a new one, and which of them count */
-
-/* The new row; an AFTER trigger sees its newest stored version. */
-typedef struct NewRow
-{
-	HeapTuple tuple;	/* as the trigger got it or found it */
-	HeapTuple complete; /* with the generated columns that are needed */
-	bool has_fp;
-	uint64 fp;
-	NullableDatum key; /* of flag and log; NULL where a later trigger sets it */
-	ItemPointerData stored_tid; /* of its version in the table, if there is one */
-} NewRow;
-
-/* A near row, at first only what an index tells of it: distance and TID. */
-typedef struct NearRow
-{
-	Datum key; /* for flag and log */
-	TriggerTarget *target;
-	int distance;
-	ItemPointerData tid;
-	bool is_newer; /* of one command, and of a larger key */
-} NearRow;
-
-typedef struct NearSearch
-{
-	TriggerState *state;
-	const NewRow *row;
-	Snapshot snapshot; /* NULL: nothing may be found */
-	CommandId command; /* that wrote the new row, if that decides what is newer */
-	bool asks;		   /* for each row: does the user see it? */
-	Datum new_row;	   /* for the condition; 0 if not made yet */
-
-	/* nearest first; those of one distance are read at once */
-	int64 n_rows;
-	size_t max_rows;
-	NearRow *rows;
-	int64 next_row; /* to be reported */
-	int64 end_row;	/* end of the rows that were read */
-	int64 next_distance;
-} NearSearch;
 
 /* targets.c */
 
@@ -189,26 +190,24 @@ extern void simdup_trigger_find_uniques(Relation table, TriggerState *state);
 /* search.c */
 
 /*
- * Search for the rows near a row that has a fingerprint, and return the first one
+ * Search for the rows near the new one, which has a fingerprint, and return the first one
  * that counts; NULL if there is none. A trigger that locks does so before the
  * search takes its snapshot.
  */
-extern const NearRow *simdup_trigger_first_near(NearSearch *search,
-												TriggerState *state,
-												const NewRow *row);
+extern const NearRow *simdup_trigger_first_near(TriggerState *state);
 
 /*
  * Return the next row that counts, nearest first, of equal distance by their
  * keys, or for reject by their places; NULL after the last. It is valid until the
  * search ends.
  */
-extern const NearRow *simdup_trigger_next_near(NearSearch *search);
+extern const NearRow *simdup_trigger_next_near(TriggerState *state);
 
 /* End a search, also one that found nothing. */
-extern void simdup_trigger_end_search(NearSearch *search);
+extern void simdup_trigger_end_search(TriggerState *state);
 
 /* Fetch a near row into the slot of its target. */
-extern void simdup_trigger_fetch(const NearSearch *search, const NearRow *near);
+extern void simdup_trigger_fetch(TriggerState *state, const NearRow *near);
 
 /* identity.c */
 
@@ -216,7 +215,7 @@ extern void simdup_trigger_fetch(const NearSearch *search, const NearRow *near);
  * Check whether a stored row is an earlier version of the new one. For flag and
  * log, its key names the new one, too, also in another partition.
  */
-extern bool simdup_trigger_is_this_row(const NearSearch *search,
+extern bool simdup_trigger_is_this_row(TriggerState *state,
 									   const TriggerTarget *target,
 									   TupleTableSlot *slot);
 
@@ -226,7 +225,7 @@ extern NullableDatum simdup_trigger_copy_key(const TriggerState *state,
 											 AttrNumber attnum);
 
 /* Check whether a near row is the one that an upsert meets, or leads to this. */
-extern bool simdup_trigger_passes_over(const NearSearch *search,
+extern bool simdup_trigger_passes_over(TriggerState *state,
 									   const NearRow *near);
 
 /* visibility.c */
@@ -235,10 +234,10 @@ extern bool simdup_trigger_passes_over(const NearSearch *search,
  * Find out what a search has to ask of near rows. Return false if it shall tell
  * the user what it finds, and may tell nothing.
  */
-extern bool simdup_trigger_may_search(NearSearch *search);
+extern bool simdup_trigger_may_search(TriggerState *state);
 
 /* Check whether a near row counts. */
-extern bool simdup_trigger_counts(NearSearch *search, const NearRow *near);
+extern bool simdup_trigger_counts(TriggerState *state, const NearRow *near);
 
 /*
  * Add what a refusal tells of the near row, by its key "(names)=(values)":

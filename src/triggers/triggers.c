@@ -152,8 +152,9 @@ newest_version(TriggerData *trigdata)
  * gone, is out of scope, or has not changed.
  */
 static bool
-read_row(TriggerData *trigdata, TriggerState *state, NewRow *row)
+read_row(TriggerData *trigdata, TriggerState *state)
 {
+	NewRow *row = &state->row;
 	bool is_update = TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event);
 	bool is_after = TRIGGER_FIRED_AFTER(trigdata->tg_event);
 	HeapTuple old = trigdata->tg_trigtuple; /* before an UPDATE */
@@ -200,30 +201,29 @@ simdup_flag_trigger(PG_FUNCTION_ARGS)
 	TriggerData *trigdata = (TriggerData *) fcinfo->context;
 	Form_pg_attribute key = state->key_att;
 	NullableDatum nearest = {.isnull = true};
-	NearSearch search;
 	const NearRow *near;
-	NewRow row;
 	int flag = state->flag;
 
-	if (!read_row(trigdata, state, &row))
+	if (!read_row(trigdata, state))
 		return PointerGetDatum(new_tuple(trigdata));
-	if (row.has_fp)
+	if (state->row.has_fp)
 	{
-		near = simdup_trigger_first_near(&search, state, &row);
+		near = simdup_trigger_first_near(state);
 		if (near != NULL)
 			nearest = (NullableDatum){datumCopy(near->key, key->attbyval,
 												key->attlen),
 									  false};
-		simdup_trigger_end_search(&search);
+		simdup_trigger_end_search(state);
 	}
-	if (nearest.isnull && heap_attisnull(row.tuple, flag, state->tupdesc))
-		return PointerGetDatum(row.tuple);
+	if (nearest.isnull &&
+		heap_attisnull(state->row.tuple, flag, state->tupdesc))
+		return PointerGetDatum(state->row.tuple);
 	/* a key fits the flag; NULL may not */
 	if (nearest.isnull && get_typtype(key->atttypid) == TYPTYPE_DOMAIN)
 		domain_check((Datum) 0, true, key->atttypid, NULL, NULL);
-	return PointerGetDatum(heap_modify_tuple_by_cols(row.tuple, state->tupdesc,
-													 1, &flag, &nearest.value,
-													 &nearest.isnull));
+	return PointerGetDatum(
+		heap_modify_tuple_by_cols(state->row.tuple, state->tupdesc, 1, &flag,
+								  &nearest.value, &nearest.isnull));
 }
 
 /*
@@ -264,11 +264,12 @@ find_log(TriggerData *trigdata, TriggerState *state)
  * larger key of two rows that one command wrote is the new one.
  */
 static void
-log_pair(const TriggerState *state, const NewRow *row, const NearRow *near)
+log_pair(const TriggerState *state, const NearRow *near)
 {
 	Oid types[] = {state->key_att->atttypid, state->key_att->atttypid, INT4OID,
 				   TIMESTAMPTZOID};
-	Datum values[] = {row->key.value, near->key, Int32GetDatum(near->distance),
+	Datum values[] = {state->row.key.value, near->key,
+					  Int32GetDatum(near->distance),
 					  TimestampTzGetDatum(
 						  GetCurrentTransactionStartTimestamp())};
 
@@ -287,34 +288,32 @@ simdup_log_trigger(PG_FUNCTION_ARGS)
 {
 	TriggerState *state = simdup_trigger_setup(fcinfo, TRIGGER_LOG);
 	TriggerData *trigdata = (TriggerData *) fcinfo->context;
-	NearSearch search;
 	const NearRow *near;
-	NewRow row;
 
 	if (!OidIsValid(state->log_table))
 		find_log(trigdata, state);
-	if (!read_row(trigdata, state, &row) || !row.has_fp)
+	if (!read_row(trigdata, state) || !state->row.has_fp)
 		return PointerGetDatum(NULL);
-	for (near = simdup_trigger_first_near(&search, state, &row); near != NULL;
-		 near = simdup_trigger_next_near(&search))
-		log_pair(state, &row, near);
-	simdup_trigger_end_search(&search);
+	for (near = simdup_trigger_first_near(state); near != NULL;
+		 near = simdup_trigger_next_near(state))
+		log_pair(state, near);
+	simdup_trigger_end_search(state);
 	return PointerGetDatum(NULL);
 }
 
 /* Return the key of a near row, as core writes keys: "(names)=(values)". */
 static char *
-near_key(const NearSearch *search, const NearRow *near)
+near_key(TriggerState *state, const NearRow *near)
 {
 	TupleTableSlot *slot = near->target->slot;
 	StringInfoData names;
 	StringInfoData values;
 	ListCell *cell;
 
-	simdup_trigger_fetch(search, near);
+	simdup_trigger_fetch(state, near);
 	initStringInfo(&names);
 	initStringInfo(&values);
-	foreach (cell, search->state->options.key)
+	foreach (cell, state->options.key)
 	{
 		char *name = lfirst(cell);
 		char *value = SPI_getvalue(ExecFetchSlotHeapTuple(slot, false, NULL),
@@ -336,15 +335,13 @@ simdup_reject_trigger(PG_FUNCTION_ARGS)
 	TriggerState *state = simdup_trigger_setup(fcinfo, TRIGGER_REJECT);
 	TriggerData *trigdata = (TriggerData *) fcinfo->context;
 	const NearRow *near;
-	NearSearch search;
-	NewRow row;
 
-	if (!read_row(trigdata, state, &row) || !row.has_fp)
+	if (!read_row(trigdata, state) || !state->row.has_fp)
 		return PointerGetDatum(new_tuple(trigdata));
-	near = simdup_trigger_first_near(&search, state, &row);
+	near = simdup_trigger_first_near(state);
 	if (near != NULL)
 	{
-		char *key = near_key(&search, near);
+		char *key = near_key(state, near);
 
 		ereport(ERROR, errcode(ERRCODE_EXCLUSION_VIOLATION),
 				errmsg("new row for relation \"%s\" repeats a row within distance %d, refused by \"%s\"",
@@ -355,6 +352,6 @@ simdup_reject_trigger(PG_FUNCTION_ARGS)
 				errtableconstraint(trigdata->tg_relation,
 								   trigdata->tg_trigger->tgname));
 	}
-	simdup_trigger_end_search(&search);
+	simdup_trigger_end_search(state);
 	return PointerGetDatum(new_tuple(trigdata));
 }

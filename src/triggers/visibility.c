@@ -48,7 +48,7 @@ may_read(const TriggerState *state, const List *columns)
 
 /* Ask by SQL whether the user sees a row. */
 static bool
-ask_for_row(const NearSearch *search, const NearRow *near)
+ask_for_row(TriggerState *state, const NearRow *near)
 {
 	ItemPointerData tid = near->tid;
 	Oid types[] = {TIDOID, OIDOID};
@@ -57,9 +57,9 @@ ask_for_row(const NearSearch *search, const NearRow *near)
 	bool sees;
 
 	SPI_connect();
-	PushActiveSnapshot(search->snapshot);
+	PushActiveSnapshot(state->search.snapshot);
 	SPI_execute_with_args(psprintf("SELECT FROM %s AS t WHERE t.ctid = $1 AND t.tableoid = $2",
-								   simdup_table_name(search->state->table)),
+								   simdup_table_name(state->table)),
 						  lengthof(types), types, values, NULL, true, 1);
 	PopActiveSnapshot();
 	sees = SPI_processed > 0;
@@ -97,7 +97,7 @@ static const char *const asking[][2] = {
  * seen. Raised, the error would tell that there is a near row.
  */
 static bool
-sees_row(const NearSearch *search, const NearRow *near)
+sees_row(TriggerState *state, const NearRow *near)
 {
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
@@ -115,7 +115,7 @@ sees_row(const NearSearch *search, const NearRow *near)
 	PG_TRY();
 	{
 		MemoryContextSwitchTo(context);
-		sees = ask_for_row(search, near);
+		sees = ask_for_row(state, near);
 		ReleaseCurrentSubTransaction();
 	}
 	PG_CATCH();
@@ -229,51 +229,48 @@ call_condition(TriggerState *state, Datum new_row, Datum near_row)
  * time: it may have been replaced or dropped.
  */
 static bool
-fulfils_condition(NearSearch *search, const NearRow *near)
+fulfils_condition(TriggerState *state, const NearRow *near)
 {
-	TriggerState *state = search->state;
 	MemoryContext caller;
 	Oid function;
 	Datum near_row;
 	bool holds;
 
-	if (search->new_row == (Datum) 0)
-		search->new_row =
-			row_datum(state, state->own, state->tupdesc, search->row->complete);
+	if (state->search.new_row == (Datum) 0)
+		state->search.new_row =
+			row_datum(state, state->own, state->tupdesc, state->row.complete);
 	caller = MemoryContextSwitchTo(GetPerTupleMemoryContext(state->estate));
 	function = find_condition(state);
 	if (function != state->condition_oid)
 		fmgr_info_cxt(function, &state->condition_function, state->context);
 	state->condition_oid = function;
-	simdup_trigger_fetch(search, near);
+	simdup_trigger_fetch(state, near);
 	near_row =
 		row_datum(state, near->target, RelationGetDescr(near->target->heap),
 				  ExecFetchSlotHeapTuple(near->target->slot, false, NULL));
-	holds = near->is_newer ? call_condition(state, near_row, search->new_row)
-						   : call_condition(state, search->new_row, near_row);
+	holds = near->is_newer
+				? call_condition(state, near_row, state->search.new_row)
+				: call_condition(state, state->search.new_row, near_row);
 	MemoryContextSwitchTo(caller);
 	ResetPerTupleExprContext(state->estate);
 	return holds;
 }
 
 bool
-simdup_trigger_may_search(NearSearch *search)
+simdup_trigger_may_search(TriggerState *state)
 {
-	const TriggerState *state = search->state;
-
 	if (state->kind == TRIGGER_REJECT)
 		return true;
-	search->asks =
+	state->search.asks =
 		check_enable_rls(state->table, InvalidOid, true) == RLS_ENABLED;
-	return may_read(state, search->asks ? NIL : state->options.key);
+	return may_read(state, state->search.asks ? NIL : state->options.key);
 }
 
 bool
-simdup_trigger_counts(NearSearch *search, const NearRow *near)
+simdup_trigger_counts(TriggerState *state, const NearRow *near)
 {
-	return (!search->asks || sees_row(search, near)) &&
-		   (search->state->options.condition == NULL ||
-			fulfils_condition(search, near));
+	return (!state->search.asks || sees_row(state, near)) &&
+		   (state->options.condition == NULL || fulfils_condition(state, near));
 }
 
 int
