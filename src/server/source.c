@@ -4,8 +4,8 @@
  *
  * The statement is one that the server itself could print. SPI plans it, with the
  * rights and the row-level security of the caller, and the executor passes each
- * row to a receiver of ours. All its names have schemas, so no search_path
- * changes what it means.
+ * row to a receiver of ours. Its names have schemas wherever the search_path could
+ * mean others.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -114,13 +114,10 @@ typedef struct Columns
 static Form_pg_attribute
 column_named(Relation relation, const char *name)
 {
-	TupleDesc columns = RelationGetDescr(relation);
+	AttrNumber number = get_attnum(RelationGetRelid(relation), name);
 
-	for (int i = 0; i < columns->natts; i++)
-		if (!TupleDescAttr(columns, i)->attisdropped &&
-			strcmp(NameStr(TupleDescAttr(columns, i)->attname), name) == 0)
-			return TupleDescAttr(columns, i);
-	return NULL;
+	return number > 0 ? TupleDescAttr(RelationGetDescr(relation), number - 1)
+					  : NULL;
 }
 
 /* Return the first column of a date or a time that has no other use, or NULL. */
@@ -290,29 +287,24 @@ put_column(SimdupSource *source, StringInfo text, SimdupSourceColumn which,
 		   int *n, const Columns *c)
 {
 	Form_pg_attribute column = c->found[which];
+	const char *text_type = format_type_be(TEXTOID);
 
 	appendStringInfoString(text, *n == 0 ? "SELECT " : ", ");
 	source->place[which] = (*n)++;
-	if (column != NULL)
-	{
-		source->type[which] = column->atttypid;
+	source->type[which] = column != NULL ? column->atttypid : c->fp_type;
+	/* no other function of the schema fits better */
+	if (column == NULL)
+		appendStringInfo(text, "%s.minhash64(s.content::%s, 4, 'char'::%s, 0)",
+						 c->schema, text_type, text_type);
+	else
 		appendStringInfo(text, "s.%s",
 						 quote_identifier(NameStr(column->attname)));
-		if (which == SIMDUP_SOURCE_DAY)
-		{
-			/* the server's type, whatever the search_path */
-			source->type[which] = DATEOID;
-			source->day = pstrdup(NameStr(column->attname));
-			appendStringInfoString(text, "::pg_catalog.date");
-		}
-		return;
+	if (which == SIMDUP_SOURCE_DAY)
+	{
+		source->type[which] = DATEOID;
+		source->day = pstrdup(NameStr(column->attname));
+		appendStringInfo(text, "::%s", format_type_be(DATEOID));
 	}
-	/* whatever the search_path, no other function fits better */
-	source->type[which] = c->fp_type;
-	appendStringInfo(text,
-					 "%s.minhash64(s.content::pg_catalog.text, 4,"
-					 " 'char'::pg_catalog.text, 0)",
-					 c->schema);
 }
 
 SimdupSource
