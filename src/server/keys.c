@@ -4,7 +4,8 @@
  *
  * A key is one word: its value, or for types passed by reference the offset of
  * its bytes. The bytes of all keys are one array: most keys are short, and
- * palloc's header would double them.
+ * palloc's header would double them. The array doubles when it is full. So up to half
+ * of it is address space that was never written, and that no limit counts.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -188,8 +189,8 @@ simdup_keys_get(SimdupKeys *keys, uint32 number, int buffer)
  * keys are bigint, so those are hashed and compared without the function
  * manager. With simplehash.h, finding components takes 1.1 times the time.
  *
- * Keys that are expected in order are hashed once one comes that is not above the
- * last one, or one is looked up that does not follow the one that was found last.
+ * Keys that are expected in order are not hashed at first. They are once a key comes
+ * that is not above the last one, or a look-up leaves the order.
  * Without the hash table, a refresh of a grouping takes half the time.
  */
 

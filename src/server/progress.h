@@ -14,7 +14,7 @@ extern void simdup_progress_init(void);
 /*
  * Begin to report for the named function, until the current memory context is
  * reset or deleted, on every way out. Without it the calls below do nothing.
- * *told is the time of the last report, 0 before the first one; it outlives many
+ * *told is the time of the last report, 0 before the first one. It outlives many
  * short runs of one statement. NULL: there is one run.
  */
 extern void simdup_progress_begin(const char *function, TimestampTz *told);

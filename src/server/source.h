@@ -15,22 +15,14 @@
  */
 typedef void (*SimdupRowSink)(void *arg, TupleTableSlot *row);
 
-/*
- * Columns that a reader may want:
- *	  key		that column, else the primary key of one column
- *	  fp		that column, else minhash64(content)
- *	  content	a text or a sketch
- *	  scope
- *	  day		the first other column of a date or a time, as a date
- * The last two are read where they exist, the others must.
- */
+/* Columns that a reader may want. The scope and the day may be missing. */
 typedef enum SimdupSourceColumn
 {
-	SIMDUP_SOURCE_KEY,
-	SIMDUP_SOURCE_FP,
-	SIMDUP_SOURCE_CONTENT,
+	SIMDUP_SOURCE_KEY,	   /* else the primary key of one column */
+	SIMDUP_SOURCE_FP,	   /* else minhash64(content) */
+	SIMDUP_SOURCE_CONTENT, /* a text or a sketch */
 	SIMDUP_SOURCE_SCOPE,
-	SIMDUP_SOURCE_DAY,
+	SIMDUP_SOURCE_DAY, /* the first other column of a date or a time, as a date */
 	SIMDUP_SOURCE_COLUMNS
 } SimdupSourceColumn;
 
@@ -101,9 +93,8 @@ extern Datum simdup_keys_take(SimdupKeys *keys, Datum key, bool isnull);
 extern void simdup_keys_spill(SimdupKeys *keys);
 
 /*
- * Return the key of a row. A key that is passed by reference is valid until the
- * next call with the same buffer, 0 to SIMDUP_KEY_BUFFERS - 1, and until a key is
- * added to the store.
+ * Return the key of a row. One that is passed by reference is valid until the next
+ * call with the same buffer, 0 to SIMDUP_KEY_BUFFERS - 1. Adding a key ends it, too.
  */
 extern Datum simdup_keys_get(SimdupKeys *keys, uint32 number, int buffer);
 

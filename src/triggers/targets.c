@@ -1,7 +1,7 @@
 /*
  * targets.c
- *	  The tables that a trigger searches, and the indexes by which it does: those of
- *	  the access method hamming, those that make the key one, and the unique ones.
+ *	  The tables that a trigger searches, and their indexes: of fingerprints, of the
+ *	  key, and the unique ones.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -192,9 +192,9 @@ partition_columns(Oid relid)
 }
 
 /*
- * Check whether a unique index makes a column name one row: no two rows, at any
- * moment, are equal in the column by its own equality, but for rows that differ
- * in the columns `beside`.
+ * Check whether a unique index makes a column a key. At no moment are two rows
+ * equal in the column by its own equality, unless they differ in the columns
+ * `beside`.
  */
 static bool
 is_key_index(Relation index, AttrNumber column, TypeCacheEntry *type,

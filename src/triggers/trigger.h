@@ -209,25 +209,6 @@ extern void simdup_trigger_end_search(TriggerState *state);
 /* Fetch a near row into the slot of its target. */
 extern void simdup_trigger_fetch(TriggerState *state, const NearRow *near);
 
-/* identity.c */
-
-/*
- * Check whether a stored row is an earlier version of the new one. For flag and
- * log, its key names the new one, too, also in another partition.
- */
-extern bool simdup_trigger_is_this_row(TriggerState *state,
-									   const TriggerTarget *target,
-									   TupleTableSlot *slot);
-
-/* Copy a value of the key's type, so that it lasts as long as the search. */
-extern NullableDatum simdup_trigger_copy_key(const TriggerState *state,
-											 TupleTableSlot *slot,
-											 AttrNumber attnum);
-
-/* Check whether a near row is the one that an upsert meets, or leads to this. */
-extern bool simdup_trigger_passes_over(TriggerState *state,
-									   const NearRow *near);
-
 /* visibility.c */
 
 /*

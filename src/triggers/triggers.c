@@ -3,11 +3,10 @@
  *	  The three trigger functions: the new row, with its key, fingerprint and scope
  *	  as the index computes them, and what each does with the near rows.
  *
- * simdup_flag_trigger(column [, 'option => value' ...]) sets a column to the key
- * of the nearest other row. simdup_log_trigger(log_table [, ...]) fires for each
- * row at the end of the statement, and writes a row to the log for each row that
- * it then meets. simdup_reject_trigger([...]) refuses a row near another, as a
- * unique constraint does; also as a constraint trigger.
+ * Flag sets a column to the key of the nearest other row. Log fires for each row at
+ * the end of the statement, and writes a row to the log for each row that it then
+ * meets. Reject refuses a row near another, as a unique constraint does; also as a
+ * constraint trigger.
  */
 #include "postgres.h"
 #include "compat.h"
