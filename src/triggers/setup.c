@@ -13,7 +13,6 @@
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "catalog/index.h"
-#include "catalog/pg_constraint.h"
 #include "catalog/pg_trigger.h"
 #include "executor/executor.h"
 #include "optimizer/optimizer.h"
@@ -177,22 +176,24 @@ find_column(TriggerData *trigdata, const TriggerState *state, const char *name,
 static List *
 primary_key(Oid relid, TriggerKind kind)
 {
-	Oid constraint;
-	Bitmapset *columns = get_primary_key_attnos(relid, true, &constraint);
+	Relation table = table_open(relid, AccessShareLock);
 	List *names = NIL;
+	ListCell *cell;
 
-	if (kind == TRIGGER_REJECT ? columns != NULL
-							   : bms_membership(columns) == BMS_SINGLETON)
+	foreach (cell, RelationGetIndexList(table))
 	{
-		Relation index =
-			index_open(get_constraint_index(constraint), AccessShareLock);
+		Relation index = index_open(lfirst_oid(cell), AccessShareLock);
 		Form_pg_index form = index->rd_index;
 
-		for (int i = 0; i < form->indnkeyatts; i++)
-			names = lappend(names,
+		if (form->indisprimary && form->indisvalid &&
+			(kind == TRIGGER_REJECT || form->indnkeyatts == 1))
+			for (int i = 0; i < form->indnkeyatts; i++)
+				names =
+					lappend(names,
 							get_attname(relid, form->indkey.values[i], false));
 		index_close(index, NoLock);
 	}
+	table_close(table, NoLock);
 	if (names == NIL)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				kind == TRIGGER_REJECT
@@ -230,13 +231,15 @@ find_flag(TriggerData *trigdata, TriggerState *state)
 
 /* Return the kind of a trigger, by its function; -1 for another one. */
 static int
-kind_of(const TriggerState *state, const Trigger *trigger)
+kind_of(const TriggerState *state, Oid function)
 {
+	char *name = get_func_name(function);
 	int kind = lengthof(functions) - 1;
 
-	while (kind >= 0 &&
-		   trigger->tgfoid != simdup_sibling_function(state->function,
-													  functions[kind], NULL, 0))
+	if (name == NULL ||
+		get_func_namespace(function) != get_func_namespace(state->function))
+		return -1;
+	while (kind >= 0 && strcmp(name, functions[kind]) != 0)
 		kind--;
 	return kind;
 }
@@ -283,7 +286,7 @@ read_triggers(Oid relid, TriggerState *state)
 	for (int i = 0; desc != NULL && i < desc->numtriggers; i++)
 	{
 		const Trigger *trigger = &desc->triggers[i];
-		int kind = kind_of(state, trigger);
+		int kind = kind_of(state, trigger->tgfoid);
 		int column = kind == TRIGGER_FLAG && trigger->tgnargs > 0
 						 ? SPI_fnumber(state->tupdesc, trigger->tgargs[0])
 						 : -1;

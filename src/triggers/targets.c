@@ -170,6 +170,8 @@ partition_columns(Oid relid)
 	Bitmapset *columns = NULL;
 	ListCell *cell;
 
+	if (get_rel_relkind(relid) != RELKIND_PARTITIONED_TABLE)
+		return NULL;
 	foreach (cell, find_all_inheritors(relid, AccessShareLock, NULL))
 	{
 		Oid oid = lfirst_oid(cell);
@@ -314,13 +316,16 @@ simdup_trigger_find_targets(TriggerState *state)
 	MemoryContext caller = MemoryContextSwitchTo(state->context);
 	bool is_partitioned =
 		get_rel_relkind(state->table) == RELKIND_PARTITIONED_TABLE;
+	List *tables = list_make1_oid(state->table);
 	List *indexes = NIL;
 	ListCell *cell;
 
 	if (!OidIsValid(state->index))
 		state->index =
 			choose_index(state->table, state->options.index, InvalidOid);
-	foreach (cell, find_all_inheritors(state->table, AccessShareLock, NULL))
+	if (has_subclass(state->table))
+		tables = find_all_inheritors(state->table, AccessShareLock, NULL);
+	foreach (cell, tables)
 	{
 		Oid table = lfirst_oid(cell);
 
