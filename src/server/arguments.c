@@ -21,7 +21,6 @@
 #include "utils/tuplestore.h"
 
 #include "core/fingerprint/hamming.h"
-#include "core/host.h"
 #include "server/arguments.h"
 
 /* Checks */
@@ -148,17 +147,16 @@ simdup_array_elements(ArrayType *array, const char *name, int *n)
 ArrayType *
 simdup_make_array(const void *elements, int n, Oid type)
 {
-	Datum *values = simdup_alloc(n * sizeof(Datum));
-	int16 len;
-	bool byval;
-	char align;
+	Datum *values = palloc((Size) n * sizeof(Datum));
 
-	get_typlenbyvalalign(type, &len, &byval, &align);
 	for (int i = 0; i < n; i++)
 		values[i] = type == INT8OID
 						? Int64GetDatum(((const int64 *) elements)[i])
 						: Int32GetDatum(((const int32 *) elements)[i]);
-	return construct_array(values, n, type, len, byval, align);
+	return type == INT8OID ? construct_array(values, n, type, sizeof(int64),
+											 FLOAT8PASSBYVAL, TYPALIGN_DOUBLE)
+						   : construct_array(values, n, type, sizeof(int32),
+											 true, TYPALIGN_INT);
 }
 
 static bool
