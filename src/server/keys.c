@@ -12,7 +12,6 @@
 
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
-#include "parser/parse_coerce.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/fmgroids.h"
@@ -22,7 +21,6 @@
 
 #include "core/fingerprint/hash.h"
 #include "core/host.h"
-#include "server/arguments.h"
 #include "server/source.h"
 #include "server/spill.h"
 

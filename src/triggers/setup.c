@@ -25,7 +25,6 @@
 #include "utils/syscache.h"
 #include "utils/varlena.h"
 
-#include "server/arguments.h"
 #include "triggers/trigger.h"
 #include "type/simhash64.h"
 
