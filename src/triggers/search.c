@@ -204,17 +204,6 @@ read_near(TriggerState *state, NearRow *near)
 	return true;
 }
 
-void
-simdup_trigger_fetch(TriggerState *state, const NearRow *near)
-{
-	ItemPointerData tid = near->tid;
-
-	if (!table_tuple_fetch_row_version(near->target->heap, &tid,
-									   state->search.snapshot,
-									   near->target->slot))
-		elog(ERROR, "failed to fetch a near row");
-}
-
 /*
  * Check whether the new row, which is to be inserted, has a stored row's values in
  * a unique index. Then both cannot be stored: the INSERT fails, does nothing, or

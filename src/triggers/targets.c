@@ -408,3 +408,14 @@ simdup_trigger_open_targets(TriggerState *state)
 		simdup_trigger_close_targets(state);
 	}
 }
+
+void
+simdup_trigger_fetch(TriggerState *state, const NearRow *near)
+{
+	ItemPointerData tid = near->tid;
+
+	if (!table_tuple_fetch_row_version(near->target->heap, &tid,
+									   state->search.snapshot,
+									   near->target->slot))
+		elog(ERROR, "failed to fetch a near row");
+}

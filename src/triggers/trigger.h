@@ -178,6 +178,9 @@ extern void simdup_trigger_open_targets(TriggerState *state);
  */
 extern void simdup_trigger_close_targets(TriggerState *state);
 
+/* Fetch a near row into the slot of its target. */
+extern void simdup_trigger_fetch(TriggerState *state, const NearRow *near);
+
 /*
  * Return an index that makes a table's column of this name a key. An ERROR says
  * what it lacks.
@@ -205,9 +208,6 @@ extern const NearRow *simdup_trigger_next_near(TriggerState *state);
 
 /* End a search, also one that found nothing. */
 extern void simdup_trigger_end_search(TriggerState *state);
-
-/* Fetch a near row into the slot of its target. */
-extern void simdup_trigger_fetch(TriggerState *state, const NearRow *near);
 
 /* visibility.c */
 
