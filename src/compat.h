@@ -135,6 +135,7 @@ extern void _PG_init(void);
 #if PG_VERSION_NUM >= 190000
 #define SIMDUP_INDEX_BEGINSCAN(heap, index, snapshot, n_keys, n_orders) \
 	index_beginscan(heap, index, snapshot, NULL, n_keys, n_orders, SO_NONE)
+#define SIMDUP_INDEX_FETCH_BEGIN(heap) table_index_fetch_begin(heap, SO_NONE)
 #define SIMDUP_BEGINSCAN_PARALLEL(heap, scan) \
 	table_beginscan_parallel(heap, scan, SO_NONE)
 
@@ -150,6 +151,7 @@ extern void _PG_init(void);
 #else
 #define SIMDUP_INDEX_BEGINSCAN index_beginscan
 #endif
+#define SIMDUP_INDEX_FETCH_BEGIN table_index_fetch_begin
 #define SIMDUP_BEGINSCAN_PARALLEL table_beginscan_parallel
 #define SIMDUP_AM_ROUTINE(routine) \
 	memcpy(palloc(sizeof(routine)), &(routine), sizeof(routine))

@@ -11,7 +11,6 @@
 #include "index/hamming/am.h"
 #include "joins/planner.h"
 #include "server/progress.h"
-#include "server/settings.h"
 
 PG_MODULE_MAGIC_EXT(.name = "simdup", .version = SIMDUP_VERSION);
 

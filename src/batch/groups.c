@@ -22,6 +22,7 @@
 #include "batch/join.h"
 #include "core/host.h"
 #include "server/arguments.h"
+#include "server/source.h"
 #include "type/simhash64.h"
 
 /*

@@ -13,8 +13,8 @@
 
 #include "core/cluster/grouping.h"
 #include "core/join/allpairs.h"
-#include "server/keys.h"
 #include "server/progress.h"
+#include "server/source.h"
 #include "server/spill.h"
 #include "shingles/stored_texts.h"
 

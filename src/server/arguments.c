@@ -1,6 +1,6 @@
 /*
  * arguments.c
- *	  Arguments and results of SQL functions, and objects in the catalog.
+ *	  Arguments and results of SQL functions.
  *
  * A check that several functions share has one wording. Result rows go into a
  * tuplestore that spills at work_mem.
@@ -8,21 +8,12 @@
 #include "postgres.h"
 #include "compat.h"
 
-#include "access/genam.h"
 #include "access/htup_details.h"
-#include "access/table.h"
-#include "catalog/pg_operator.h"
-#include "catalog/pg_proc.h"
-#include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
 #include "funcapi.h"
-#include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/float.h"
-#include "utils/fmgroids.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/rel.h"
 #include "utils/syscache.h"
 #include "utils/tuplestore.h"
 
@@ -128,32 +119,18 @@ simdup_text_is(const text *value, const char *word)
 		   memcmp(VARDATA_ANY(value), word, len) == 0;
 }
 
-bool
-simdup_is_text_type(Oid type)
-{
-	type = getBaseType(type);
-	return type == TEXTOID || type == VARCHAROID || type == BPCHAROID;
-}
-
 /* Arrays */
 
 void
 simdup_check_array(ArrayType *array, const char *name)
 {
-	const uint8 *not_null = ARR_NULLBITMAP(array);
-	int n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
-
 	if (ARR_NDIM(array) > 1)
 		ereport(ERROR, errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
 				errmsg("%s must be one-dimensional", name),
 				errdetail("The array has %d dimensions.", ARR_NDIM(array)));
-	for (int i = 0; not_null != NULL && i < n; i++)
-	{
-		if ((not_null[i / 8] >> i % 8 & 1) == 0)
-			ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					errmsg("%s must not contain nulls", name),
-					errdetail("The element at position %d is null.", i + 1));
-	}
+	if (array_contains_nulls(array))
+		ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				errmsg("%s must not contain nulls", name));
 }
 
 const void *
@@ -167,23 +144,16 @@ simdup_array_elements(ArrayType *array, const char *name, int *n)
 ArrayType *
 simdup_make_array(const void *elements, int n, Oid type)
 {
-	Size data = (Size) n * (type == INT8OID ? sizeof(int64) : sizeof(int32));
-	ArrayType *array;
+	Datum *values = palloc((Size) n * sizeof(Datum));
 
-	if (n == 0)
-		return construct_empty_array(type);
-	if (data > MaxAllocSize / 2)
-		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				errmsg("array size exceeds the maximum allowed (%d)",
-					   (int) (MaxAllocSize / 2)));
-	array = palloc0(ARR_OVERHEAD_NONULLS(1) + data);
-	SET_VARSIZE(array, ARR_OVERHEAD_NONULLS(1) + data);
-	array->ndim = 1;
-	array->elemtype = type;
-	ARR_DIMS(array)[0] = n;
-	ARR_LBOUND(array)[0] = 1;
-	memcpy(ARR_DATA_PTR(array), elements, data);
-	return array;
+	for (int i = 0; i < n; i++)
+		values[i] = type == INT8OID
+						? Int64GetDatum(((const int64 *) elements)[i])
+						: Int32GetDatum(((const int32 *) elements)[i]);
+	return type == INT8OID ? construct_array(values, n, type, sizeof(int64),
+											 FLOAT8PASSBYVAL, TYPALIGN_DOUBLE)
+						   : construct_array(values, n, type, sizeof(int32),
+											 true, TYPALIGN_INT);
 }
 
 static bool
@@ -252,89 +222,4 @@ simdup_row_result(FunctionCallInfo fcinfo, Datum *values, bool *nulls)
 		elog(ERROR, "return type must be a row type");
 	return HeapTupleGetDatum(
 		heap_form_tuple(BlessTupleDesc(desc), values, nulls));
-}
-
-/* Objects */
-
-Oid
-simdup_sibling_type(Oid funcid, const char *name)
-{
-	return GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, PointerGetDatum(name),
-						   ObjectIdGetDatum(get_func_namespace(funcid)));
-}
-
-Oid
-simdup_sibling_function(Oid funcid, const char *name, const Oid *types, int n)
-{
-	return GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid,
-						   PointerGetDatum(name),
-						   PointerGetDatum(buildoidvector(types, n)),
-						   ObjectIdGetDatum(get_func_namespace(funcid)));
-}
-
-Oid
-simdup_sibling_operator(Oid funcid, const char *name, Oid left, Oid right)
-{
-	return GetSysCacheOid4(OPERNAMENSP, Anum_pg_operator_oid,
-						   PointerGetDatum(name), ObjectIdGetDatum(left),
-						   ObjectIdGetDatum(right),
-						   ObjectIdGetDatum(get_func_namespace(funcid)));
-}
-
-Oid
-simdup_sibling_ball_constructor(Oid funcid)
-{
-	Oid types[2];
-
-	types[0] = simdup_sibling_type(funcid, "simhash64");
-	types[1] = INT4OID;
-	return simdup_sibling_function(funcid, "simhash_ball", types,
-								   lengthof(types));
-}
-
-char *
-simdup_table_name(Oid table)
-{
-	char *schema = get_namespace_name(get_rel_namespace(table));
-	char *name = get_rel_name(table);
-
-	if (schema == NULL || name == NULL)
-		simdup_no_such_table(table);
-	return quote_qualified_identifier(schema, name);
-}
-
-Oid
-simdup_table_of_trigger(Oid trigger)
-{
-	Relation pg_trigger = table_open(TriggerRelationId, AccessShareLock);
-	Oid table;
-
-	do
-	{
-		ScanKeyData key;
-		SysScanDesc scan;
-		HeapTuple tuple;
-
-		ScanKeyInit(&key, Anum_pg_trigger_oid, BTEqualStrategyNumber, F_OIDEQ,
-					ObjectIdGetDatum(trigger));
-		scan = systable_beginscan(pg_trigger, TriggerOidIndexId, true, NULL, 1,
-								  &key);
-		tuple = systable_getnext(scan);
-		table = InvalidOid;
-		if (HeapTupleIsValid(tuple))
-		{
-			table = ((Form_pg_trigger) GETSTRUCT(tuple))->tgrelid;
-			trigger = ((Form_pg_trigger) GETSTRUCT(tuple))->tgparentid;
-		}
-		systable_endscan(scan);
-	} while (OidIsValid(trigger) && OidIsValid(table));
-	table_close(pg_trigger, AccessShareLock);
-	return table;
-}
-
-void
-simdup_no_such_table(Oid table)
-{
-	ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
-			errmsg("relation with OID %u does not exist", table));
 }

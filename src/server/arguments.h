@@ -41,9 +41,6 @@ extern int simdup_check_range(int value, int least, int most, const char *name,
 /* Check whether the value is this word. */
 extern bool simdup_text_is(const text *value, const char *word);
 
-/* Check for text, varchar, char(n) and domains over them. */
-extern bool simdup_is_text_type(Oid type);
-
 /* One-dimensional arrays. */
 
 /*
@@ -96,7 +93,7 @@ extern Datum simdup_row_result(FunctionCallInfo fcinfo, Datum *values,
 							   bool *nulls);
 
 /*
- * Objects of this extension, found from one of its functions.
+ * Objects of this extension, found from one of its functions (catalog.c).
  *
  * The extension may live in any schema, and search_path may name any other. So
  * an object is looked up in the schema of the function that runs or is planned,
@@ -123,13 +120,10 @@ extern Oid simdup_sibling_ball_constructor(Oid funcid);
 /* Return schema.table, quoted. ERROR if there is no such table. */
 extern char *simdup_table_name(Oid table);
 
-/*
- * Return the table of a trigger, or of the trigger that it is a clone of.
- * Return InvalidOid if one of them is gone.
- */
-extern Oid simdup_table_of_trigger(Oid trigger);
-
 /* Raise the error for the OID of a table that is gone. */
 pg_noreturn extern void simdup_no_such_table(Oid table);
+
+/* Check for text, varchar, char(n) and domains over them. */
+extern bool simdup_is_text_type(Oid type);
 
 #endif /* SIMDUP_SERVER_ARGUMENTS_H */

@@ -4,14 +4,14 @@
  *
  * A key is one word: its value, or for types passed by reference the offset of
  * its bytes. The bytes of all keys are one array: most keys are short, and
- * palloc's header would double them.
+ * palloc's header would double them. The array doubles when it is full. So up to half
+ * of it is address space that was never written, and that no limit counts.
  */
 #include "postgres.h"
 #include "compat.h"
 
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
-#include "parser/parse_coerce.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/fmgroids.h"
@@ -21,8 +21,7 @@
 
 #include "core/fingerprint/hash.h"
 #include "core/host.h"
-#include "server/arguments.h"
-#include "server/keys.h"
+#include "server/source.h"
 #include "server/spill.h"
 
 /* Keys by row number */
@@ -137,13 +136,6 @@ simdup_keys_add(SimdupKeys *keys, Datum key, bool isnull)
 }
 
 void
-simdup_keys_prefetch(const SimdupKeys *keys, uint32 number)
-{
-	if (keys->words != NULL)
-		__builtin_prefetch(&keys->words[number]);
-}
-
-void
 simdup_keys_spill(SimdupKeys *keys)
 {
 	MemoryContext old;
@@ -195,8 +187,8 @@ simdup_keys_get(SimdupKeys *keys, uint32 number, int buffer)
  * keys are bigint, so those are hashed and compared without the function
  * manager. With simplehash.h, finding components takes 1.1 times the time.
  *
- * Keys that are expected in order are hashed once one comes that is not above the
- * last one, or one is looked up that does not follow the one that was found last.
+ * Keys that are expected in order are not hashed at first. They are once a key comes
+ * that is not above the last one, or a look-up leaves the order.
  * Without the hash table, a refresh of a grouping takes half the time.
  */
 
@@ -404,7 +396,7 @@ simdup_keynumbers_get(SimdupKeyNumbers *numbers, const Datum *keys, int n,
 		const KeySlot *slot = &numbers->slots[hashes[i] & numbers->mask];
 
 		if (slot->number != SIMDUP_NO_NUMBER && slot->hash == hashes[i])
-			simdup_keys_prefetch(numbers->keys, slot->number);
+			__builtin_prefetch(&numbers->keys->words[slot->number]);
 	}
 	for (int i = 0; i < n; i++)
 	{

@@ -1,7 +1,8 @@
 /*
  * progress.c
- *	  Tells how far a batch is: its caller by NOTICEs, and other sessions by the
- *	  application_name of pg_stat_activity.
+ *	  What functions of ours do to their session: tell how far a batch is, and pin
+ *	  settings. The caller gets NOTICEs, other sessions see the application_name of
+ *	  pg_stat_activity.
  *
  * The server's progress views know only its own commands.
  */
@@ -114,4 +115,11 @@ simdup_progress_look(int64 done)
 			 progress.function, progress.phase, progress.done, total);
 	ereport(NOTICE, errmsg_internal("%s", message));
 	pgstat_report_appname(message);
+}
+
+void
+simdup_set_for_now(const char *name, const char *value)
+{
+	(void) set_config_option(name, value, PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_SAVE, true, 0, false);
 }

@@ -1,6 +1,7 @@
 /*
  * progress.h
- *	  How far a batch is, told by NOTICEs and in pg_stat_activity.
+ *	  What functions of ours do to their session: NOTICEs and pg_stat_activity tell
+ *	  how far a batch is, and settings have other values for a while.
  */
 #ifndef SIMDUP_SERVER_PROGRESS_H
 #define SIMDUP_SERVER_PROGRESS_H
@@ -13,7 +14,7 @@ extern void simdup_progress_init(void);
 /*
  * Begin to report for the named function, until the current memory context is
  * reset or deleted, on every way out. Without it the calls below do nothing.
- * *told is the time of the last report, 0 before the first one; it outlives many
+ * *told is the time of the last report, 0 before the first one. It outlives many
  * short runs of one statement. NULL: there is one run.
  */
 extern void simdup_progress_begin(const char *function, TimestampTz *told);
@@ -29,5 +30,14 @@ extern void simdup_progress_look(int64 done);
 
 /* Note the same in a tight loop. Look at the clock once in many calls. */
 extern void simdup_progress_done(int64 done);
+
+/*
+ * Set a setting until AtEOXact_GUC ends the nest level that NewGUCNestLevel began,
+ * or the subtransaction ends.
+ */
+extern void simdup_set_for_now(const char *name, const char *value);
+
+/* Let the C library keep the scratch of texts (host.c), when the module loads. */
+extern void simdup_keep_scratch(void);
 
 #endif /* SIMDUP_SERVER_PROGRESS_H */

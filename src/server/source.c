@@ -4,8 +4,8 @@
  *
  * The statement is one that the server itself could print. SPI plans it, with the
  * rights and the row-level security of the caller, and the executor passes each
- * row to a receiver of ours. All its names have schemas, so no search_path
- * changes what it means.
+ * row to a receiver of ours. Its names have schemas wherever the search_path could
+ * mean others.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -33,6 +33,7 @@
 typedef struct RowReceiver
 {
 	DestReceiver pub;
+	const SimdupSource *source; /* NULL: another statement */
 	SimdupRowSink sink;
 	void *arg;
 	MemoryContext context;
@@ -42,22 +43,41 @@ static bool
 receive_row(TupleTableSlot *slot, DestReceiver *self)
 {
 	RowReceiver *receiver = (RowReceiver *) self;
+	const SimdupSource *source = receiver->source;
 	MemoryContext old = MemoryContextSwitchTo(receiver->context);
 
 	slot_getallattrs(slot);
+	if (source != NULL && source->key != NULL &&
+		slot->tts_isnull[source->place[SIMDUP_SOURCE_KEY]])
+		ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				errmsg("key must not be null"),
+				errdetail("Source %s has a row without a key.", source->name));
 	receiver->sink(receiver->arg, slot);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(receiver->context);
 	return true;
 }
 
+/* Run a SELECT. Without an order, a parallel plan gives another one each time. */
 static void
-receive_rows(SPIPlanPtr plan, SimdupRowSink sink, void *arg)
+run_select(const char *statement, const SimdupSource *source,
+		   SimdupRowSink sink, void *arg)
 {
-	RowReceiver receiver = {.pub = *None_Receiver, .sink = sink, .arg = arg};
+	RowReceiver receiver = {.pub = *None_Receiver,
+							.source = source,
+							.sink = sink,
+							.arg = arg};
 	SPIExecuteOptions options = {.read_only = true, .dest = &receiver.pub};
+	bool in_order = source != NULL && source->key != NULL;
+	SPIPlanPtr plan;
 	int result;
 
+	SPI_connect();
+	plan = SPI_prepare_cursor(statement, 0, NULL,
+							  in_order ? CURSOR_OPT_PARALLEL_OK : 0);
+	if (plan == NULL)
+		elog(ERROR, "SPI_prepare_cursor failed: %s",
+			 SPI_result_code_string(SPI_result));
 	receiver.pub.receiveSlot = receive_row;
 	receiver.pub.mydest = DestTuplestore;
 	receiver.context = AllocSetContextCreate(CurrentMemoryContext, "simdup row",
@@ -66,28 +86,19 @@ receive_rows(SPIPlanPtr plan, SimdupRowSink sink, void *arg)
 	if (result != SPI_OK_SELECT)
 		elog(ERROR, "SPI_execute_plan_extended failed: %s",
 			 SPI_result_code_string(result));
-}
-
-/* Run a SELECT. A parallel plan gives rows in another order each time. */
-static void
-run_select(const char *statement, bool in_order, SimdupRowSink sink, void *arg)
-{
-	SPIPlanPtr plan;
-
-	SPI_connect();
-	plan = SPI_prepare_cursor(statement, 0, NULL,
-							  in_order ? CURSOR_OPT_PARALLEL_OK : 0);
-	if (plan == NULL)
-		elog(ERROR, "SPI_prepare_cursor failed: %s",
-			 SPI_result_code_string(SPI_result));
-	receive_rows(plan, sink, arg);
 	SPI_finish();
 }
 
 void
 simdup_run_select(const char *statement, SimdupRowSink sink, void *arg)
 {
-	run_select(statement, false, sink, arg);
+	run_select(statement, NULL, sink, arg);
+}
+
+void
+simdup_source_read(const SimdupSource *source, SimdupRowSink sink, void *arg)
+{
+	run_select(source->statement, source, sink, arg);
 }
 
 /* The columns of a source */
@@ -103,13 +114,10 @@ typedef struct Columns
 static Form_pg_attribute
 column_named(Relation relation, const char *name)
 {
-	TupleDesc columns = RelationGetDescr(relation);
+	AttrNumber number = get_attnum(RelationGetRelid(relation), name);
 
-	for (int i = 0; i < columns->natts; i++)
-		if (!TupleDescAttr(columns, i)->attisdropped &&
-			strcmp(NameStr(TupleDescAttr(columns, i)->attname), name) == 0)
-			return TupleDescAttr(columns, i);
-	return NULL;
+	return number > 0 ? TupleDescAttr(RelationGetDescr(relation), number - 1)
+					  : NULL;
 }
 
 /* Return the first column of a date or a time that has no other use, or NULL. */
@@ -279,29 +287,24 @@ put_column(SimdupSource *source, StringInfo text, SimdupSourceColumn which,
 		   int *n, const Columns *c)
 {
 	Form_pg_attribute column = c->found[which];
+	const char *text_type = format_type_be(TEXTOID);
 
 	appendStringInfoString(text, *n == 0 ? "SELECT " : ", ");
 	source->place[which] = (*n)++;
-	if (column != NULL)
-	{
-		source->type[which] = column->atttypid;
+	source->type[which] = column != NULL ? column->atttypid : c->fp_type;
+	/* no other function of the schema fits better */
+	if (column == NULL)
+		appendStringInfo(text, "%s.minhash64(s.content::%s, 4, 'char'::%s, 0)",
+						 c->schema, text_type, text_type);
+	else
 		appendStringInfo(text, "s.%s",
 						 quote_identifier(NameStr(column->attname)));
-		if (which == SIMDUP_SOURCE_DAY)
-		{
-			/* the server's type, whatever the search_path */
-			source->type[which] = DATEOID;
-			source->day = pstrdup(NameStr(column->attname));
-			appendStringInfoString(text, "::pg_catalog.date");
-		}
-		return;
+	if (which == SIMDUP_SOURCE_DAY)
+	{
+		source->type[which] = DATEOID;
+		source->day = pstrdup(NameStr(column->attname));
+		appendStringInfo(text, "::%s", format_type_be(DATEOID));
 	}
-	/* whatever the search_path, no other function fits better */
-	source->type[which] = c->fp_type;
-	appendStringInfo(text,
-					 "%s.minhash64(s.content::pg_catalog.text, 4,"
-					 " 'char'::pg_catalog.text, 0)",
-					 c->schema);
 }
 
 SimdupSource
@@ -354,36 +357,4 @@ simdup_source_open(FunctionCallInfo fcinfo, Oid relation, int wanted)
 	source.statement = text.data;
 	relation_close(c.relation, NoLock);
 	return source;
-}
-
-/* Reading */
-
-typedef struct KeyChecker
-{
-	const SimdupSource *source;
-	SimdupRowSink sink;
-	void *arg;
-} KeyChecker;
-
-/* Check and pass a row: a SimdupRowSink. */
-static void
-read_row(void *arg, TupleTableSlot *slot)
-{
-	KeyChecker *reader = arg;
-	int key = reader->source->place[SIMDUP_SOURCE_KEY];
-
-	if (key >= 0 && slot->tts_isnull[key])
-		ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				errmsg("key must not be null"),
-				errdetail("Source %s has a row without a key.",
-						  reader->source->name));
-	reader->sink(reader->arg, slot);
-}
-
-void
-simdup_source_read(const SimdupSource *source, SimdupRowSink sink, void *arg)
-{
-	KeyChecker reader = {source, sink, arg};
-
-	run_select(source->statement, source->key != NULL, read_row, &reader);
 }

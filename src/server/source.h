@@ -1,6 +1,7 @@
 /*
  * source.h
- *	  A source: a table or a view that a batch reads, with columns known by name.
+ *	  A source: a table or a view that a batch reads, with columns known by name, and
+ *	  the keys of its rows.
  */
 #ifndef SIMDUP_SERVER_SOURCE_H
 #define SIMDUP_SERVER_SOURCE_H
@@ -14,22 +15,14 @@
  */
 typedef void (*SimdupRowSink)(void *arg, TupleTableSlot *row);
 
-/*
- * Columns that a reader may want:
- *	  key		that column, else the primary key of one column
- *	  fp		that column, else minhash64(content)
- *	  content	a text or a sketch
- *	  scope
- *	  day		the first other column of a date or a time, as a date
- * The last two are read where they exist, the others must.
- */
+/* Columns that a reader may want. The scope and the day may be missing. */
 typedef enum SimdupSourceColumn
 {
-	SIMDUP_SOURCE_KEY,
-	SIMDUP_SOURCE_FP,
-	SIMDUP_SOURCE_CONTENT,
+	SIMDUP_SOURCE_KEY,	   /* else the primary key of one column */
+	SIMDUP_SOURCE_FP,	   /* else minhash64(content) */
+	SIMDUP_SOURCE_CONTENT, /* a text or a sketch */
 	SIMDUP_SOURCE_SCOPE,
-	SIMDUP_SOURCE_DAY,
+	SIMDUP_SOURCE_DAY, /* the first other column of a date or a time, as a date */
 	SIMDUP_SOURCE_COLUMNS
 } SimdupSourceColumn;
 
@@ -70,5 +63,76 @@ extern void simdup_source_read(const SimdupSource *source, SimdupRowSink sink,
 /* Run a SELECT of ours, and feed each row to the sink. Connects to SPI. */
 extern void simdup_run_select(const char *statement, SimdupRowSink sink,
 							  void *arg);
+
+/* Keys of rows, of any one type, by row number: keys.c. */
+
+/* As many keys can be looked at at a time. */
+#define SIMDUP_KEY_BUFFERS 2
+
+typedef struct SimdupKeys SimdupKeys;
+
+/* Return a key as its type writes it. */
+extern char *simdup_key_text(Oid type, Datum key);
+
+/* Return a new store for keys of a type, in the current memory context. */
+extern SimdupKeys *simdup_keys_begin(Oid type);
+extern void simdup_keys_end(SimdupKeys *keys);
+
+/*
+ * Add the key of the next row; rows are numbered from 0. ERROR if it is NULL.
+ * A key that is toasted is expanded in the current memory context.
+ */
+extern void simdup_keys_add(SimdupKeys *keys, Datum key, bool isnull);
+
+/* Return a key as it is stored, of the type of the keys. */
+extern Datum simdup_keys_take(SimdupKeys *keys, Datum key, bool isnull);
+
+/* Elements ahead whose memory is prefetched. */
+#define SIMDUP_AHEAD 16
+
+/* Move the keys to temporary files; later ones go there, too. */
+extern void simdup_keys_spill(SimdupKeys *keys);
+
+/*
+ * Return the key of a row. One that is passed by reference is valid until the next
+ * call with the same buffer, 0 to SIMDUP_KEY_BUFFERS - 1. Adding a key ends it, too.
+ */
+extern Datum simdup_keys_get(SimdupKeys *keys, uint32 number, int buffer);
+
+/* Numbers for keys of any one type, in the order of their first occurrence. */
+
+typedef struct SimdupKeyNumbers SimdupKeyNumbers;
+
+/*
+ * Begin numbers for the keys of an empty store, which gets each key once. The
+ * store must stay in memory.
+ */
+extern SimdupKeyNumbers *simdup_keynumbers_begin(SimdupKeys *keys, Oid type);
+
+/*
+ * Expect keys in the order of their type and of this collation, before the first
+ * of them. Keys in another order take more time.
+ */
+extern void simdup_keynumbers_expect_order(SimdupKeyNumbers *numbers,
+										   Oid collation);
+
+/* As many keys are looked up at a time. */
+#define SIMDUP_MANY_KEYS 256
+
+/*
+ * Get the numbers of at most SIMDUP_MANY_KEYS keys. A new key gets the next
+ * one, from 0. The keys are as simdup_keys_take gives them, and none is of this
+ * store: adding a key moves the others.
+ */
+extern void simdup_keynumbers_get(SimdupKeyNumbers *numbers, const Datum *keys,
+								  int n, uint32 *result);
+
+#define SIMDUP_NO_NUMBER PG_UINT32_MAX
+
+/* Return the number of a key; SIMDUP_NO_NUMBER if it has none, and gets none. */
+extern uint32 simdup_keynumbers_find(SimdupKeyNumbers *numbers, Datum key);
+
+/* Return the number of keys. */
+extern uint32 simdup_keynumbers_count(const SimdupKeyNumbers *numbers);
 
 #endif /* SIMDUP_SERVER_SOURCE_H */

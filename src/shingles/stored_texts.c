@@ -17,7 +17,7 @@
 #include "core/fingerprint/shingle.h"
 #include "core/host.h"
 #include "server/arguments.h"
-#include "server/keys.h"
+#include "server/source.h"
 #include "server/spill.h"
 #include "shingles/stored_texts.h"
 #include "text/minhash64.h"

@@ -23,7 +23,7 @@
 #include "utils/lsyscache.h"
 #include "utils/pg_locale.h"
 
-#include "server/settings.h"
+#include "server/progress.h"
 
 /* How a type's values become text: what value::text would do. */
 typedef struct TextConversion
@@ -205,7 +205,7 @@ simdup_field(PG_FUNCTION_ARGS)
 		level = pin_settings();
 	result = text_of(form, PG_GETARG_DATUM(0));
 	if (form->pinned)
-		simdup_path_end(level);
+		AtEOXact_GUC(true, level);
 	if (result == NULL)
 		PG_RETURN_NULL();
 	PG_RETURN_TEXT_P(result);

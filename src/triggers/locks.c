@@ -78,23 +78,20 @@ slot_size(void)
 	return (int) Max(max_locks_per_xact / 2, reserve_size() / MAX_SLOTS);
 }
 
+static LOCKTAG
+lock_tag(Oid database, Oid table, uint32 value, uint16 kind)
+{
+	LOCKTAG tag;
+
+	SET_LOCKTAG_ADVISORY(tag, database, table, value, kind);
+	return tag;
+}
+
 /* The lock table serves all databases, so the slots belong to none. */
 static LOCKTAG
 slot_tag(int slot)
 {
-	LOCKTAG tag;
-
-	SET_LOCKTAG_ADVISORY(tag, InvalidOid, InvalidOid, slot, SLOT_TAG);
-	return tag;
-}
-
-static LOCKTAG
-table_tag(Oid table, uint32 value, uint16 kind)
-{
-	LOCKTAG tag;
-
-	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, table, value, kind);
-	return tag;
+	return lock_tag(InvalidOid, InvalidOid, slot, SLOT_TAG);
 }
 
 /*
@@ -182,14 +179,6 @@ reserve_locks(int n)
 	return true;
 }
 
-/* Take a lock for which there is room, until the transaction ends. */
-static void
-take_reserved(const LOCKTAG *tag, LOCKMODE mode)
-{
-	if (take_lock(tag, mode, false) == LOCKACQUIRE_OK)
-		locks_taken++;
-}
-
 /*
  * Take the table's tag exclusively. A transaction that holds it shared takes
  * the turn first. If another one has the turn, the two would wait for each other
@@ -198,8 +187,8 @@ take_reserved(const LOCKTAG *tag, LOCKMODE mode)
 static void
 lock_table(Oid table)
 {
-	LOCKTAG tag = table_tag(table, 0, TABLE_TAG);
-	LOCKTAG turn = table_tag(table, 0, TURN_TAG);
+	LOCKTAG tag = lock_tag(MyDatabaseId, table, 0, TABLE_TAG);
+	LOCKTAG turn = lock_tag(MyDatabaseId, table, 0, TURN_TAG);
 
 	if (SIMDUP_LOCK_HELD(&tag, RowExclusiveLock) &&
 		take_lock(&turn, ExclusiveLock, true) == LOCKACQUIRE_NOT_AVAIL)
@@ -240,7 +229,7 @@ simdup_trigger_lock(Oid table, int k, uint64 fp)
 	uint64 values[SIMDUP_MAX_LOCK_BLOCKS];
 	uint32 hashes[SIMDUP_MAX_LOCK_BLOCKS];
 	uint32 locks[SIMDUP_MAX_LOCK_BLOCKS];
-	LOCKTAG tag = table_tag(table, 0, TABLE_TAG);
+	LOCKTAG tag = lock_tag(MyDatabaseId, table, 0, TABLE_TAG);
 	int n;
 
 	if (SIMDUP_LOCK_HELD(&tag, ExclusiveLock))
@@ -253,13 +242,16 @@ simdup_trigger_lock(Oid table, int k, uint64 fp)
 		lock_table(table);
 		return;
 	}
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i <= n; i++)
 	{
-		LOCKTAG block = table_tag(table, locks[i], BLOCK_TAG(k, i));
+		LOCKTAG next =
+			i == n ? tag
+				   : lock_tag(MyDatabaseId, table, locks[i], BLOCK_TAG(k, i));
 
-		take_reserved(&block, ExclusiveLock);
+		if (take_lock(&next, i == n ? RowExclusiveLock : ExclusiveLock,
+					  false) == LOCKACQUIRE_OK)
+			locks_taken++;
 	}
-	take_reserved(&tag, RowExclusiveLock);
 }
 
 PG_FUNCTION_INFO_V1(simdup_lock_arrivals);

@@ -1,301 +1,36 @@
 /*
  * search.c
- *	  Finds the tables to search and their indexes, and in them the rows near a
- *	  new one, and the rows that a flag leads to.
+ *	  The rows near a new one: reads the entries of all indexes, nearest first, and
+ *	  then the rows of one distance after another. Passes over rows that are no other
+ *	  row than the new one, or have a chain of flags that leads to it. README has the
+ *	  rules.
  */
 #include "postgres.h"
 #include "compat.h"
 
-#include "access/attmap.h"
 #include "access/htup_details.h"
-#include "access/table.h"
+#include "access/relscan.h"
 #include "access/tableam.h"
 #include "access/xact.h"
 #include "catalog/index.h"
 #include "catalog/pg_inherits.h"
-#include "commands/defrem.h"
+#include "executor/executor.h"
 #include "miscadmin.h"
-#include "utils/builtins.h"
-#include "utils/inval.h"
-#include "utils/lsyscache.h"
+#include "utils/datum.h"
 #include "utils/memutils.h"
-#include "utils/ruleutils.h"
 #include "utils/snapmgr.h"
 
 #include "core/fingerprint/hamming.h"
 #include "core/host.h"
 #include "index/hamming/am.h"
-#include "server/arguments.h"
-#include "triggers/identity.h"
+#include "triggers/trigger.h"
 #include "type/simhash64.h"
 
-static uint64 relation_changes = 0;
-
-static void
-count_relation_change(Datum arg pg_attribute_unused(),
-					  Oid relid pg_attribute_unused())
-{
-	relation_changes++;
-}
-
-uint64
-simdup_trigger_relation_changes(void)
-{
-	static bool watches = false;
-
-	if (!watches)
-		CacheRegisterRelcacheCallback(count_relation_change, (Datum) 0);
-	watches = true;
-	return relation_changes;
-}
-
-/*
- * Return the column that an index to be made is most likely to be on: one of
- * fingerprints, or else a text.
- */
-static const char *
-column_to_index(TupleDesc tupdesc)
-{
-	Oid am = get_am_oid("hamming", true);
-	Form_pg_attribute found = NULL;
-
-	for (int i = 0; i < tupdesc->natts; i++)
-	{
-		Form_pg_attribute att = TupleDescAttr(tupdesc, i);
-
-		if (!att->attisdropped &&
-			OidIsValid(GetDefaultOpClass(att->atttypid, am)) &&
-			(found == NULL || (simdup_is_text_type(found->atttypid) &&
-							   !simdup_is_text_type(att->atttypid))))
-			found = att;
-	}
-	return found == NULL ? "column" : quote_identifier(NameStr(found->attname));
-}
-
-/* Raise the error for a table without a hamming index, or the named one. */
-pg_noreturn static void
-no_index(Oid table, const char *name)
-{
-	Relation rel = try_table_open(table, AccessShareLock);
-
-	if (rel == NULL)
-		simdup_no_such_table(table);
-	ereport(ERROR, errcode(ERRCODE_UNDEFINED_OBJECT),
-			name != NULL
-				? errmsg("index \"%s\" of relation \"%s\" does not exist", name,
-						 RelationGetRelationName(rel))
-				: errmsg("relation \"%s\" has no index of access method %s",
-						 RelationGetRelationName(rel), "hamming"),
-			errdetail("The search goes by an index, never through the table."),
-			errhint("Write: CREATE INDEX %s%sON %s USING hamming (%s).",
-					name != NULL ? quote_identifier(name) : "",
-					name != NULL ? " " : "", simdup_table_name(table),
-					column_to_index(RelationGetDescr(rel))));
-}
-
-/* Check whether an index stores the same as one of the same table or a parent. */
 static bool
-is_like(Relation index, Oid model)
+have_equal_keys(const TriggerState *state, Datum a, Datum b)
 {
-	Relation other = index_open(model, AccessShareLock);
-	Relation table = table_open(index->rd_index->indrelid, NoLock);
-	Relation parent = table_open(other->rd_index->indrelid, NoLock);
-	AttrMap *map = SIMDUP_ATTRMAP_BY_NAME(RelationGetDescr(table),
-										  RelationGetDescr(parent));
-	bool result =
-		CompareIndexInfo(BuildIndexInfo(index), BuildIndexInfo(other),
-						 index->rd_indcollation, other->rd_indcollation,
-						 index->rd_opfamily, other->rd_opfamily, map);
-
-	table_close(parent, NoLock);
-	table_close(table, NoLock);
-	index_close(other, NoLock);
-	return result;
-}
-
-/*
- * Return the table's index of this name, or any if all that can be used are
- * alike. For a child that inherits, they must be like `model`, the parent's. An
- * ERROR names the statement to run.
- */
-static Oid
-choose_index(Oid relid, const char *name, Oid model)
-{
-	Relation table = table_open(relid, AccessShareLock);
-	bool is_child = OidIsValid(model);
-	Oid chosen = InvalidOid;
-	Oid invalid = InvalidOid;
-	ListCell *cell;
-
-	foreach (cell, RelationGetIndexList(table))
-	{
-		Oid oid = lfirst_oid(cell);
-		Relation index = index_open(oid, AccessShareLock);
-		Form_pg_index form = index->rd_index;
-
-		if (index->rd_indam->aminsert == simdup_hamming_insert &&
-			(name == NULL || strcmp(RelationGetRelationName(index), name) == 0))
-		{
-			if (!form->indisvalid || !form->indisready || !form->indislive)
-				invalid = oid;
-			else if (!OidIsValid(model))
-				chosen = model = oid;
-			else if (is_like(index, model))
-				chosen = oid;
-			else if (!is_child)
-				ereport(ERROR, errcode(ERRCODE_AMBIGUOUS_PARAMETER),
-						errmsg("relation \"%s\" has several indexes of access method %s that differ",
-							   RelationGetRelationName(table), "hamming"),
-						errdetail("Two of them are \"%s\" and \"%s\".",
-								  get_rel_name(model),
-								  RelationGetRelationName(index)),
-						errhint("Name one of them: '%s'.", "index => name"));
-		}
-		index_close(index, NoLock);
-	}
-	table_close(table, NoLock);
-	if (OidIsValid(chosen))
-		return chosen;
-	if (OidIsValid(invalid))
-		ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				errmsg("index \"%s\" is not valid", get_rel_name(invalid)),
-				errdetail(
-					"The search goes by an index, never through the table."),
-				errhint("Write: DROP INDEX %s; %s.", simdup_table_name(invalid),
-						pg_get_indexdef_string(invalid)));
-	no_index(relid, name);
-}
-
-/* A table that inherits has an index of its own, a partition one of the trigger's. */
-void
-simdup_trigger_find_targets(TriggerState *state)
-{
-	MemoryContext caller = MemoryContextSwitchTo(state->context);
-	bool is_partitioned =
-		get_rel_relkind(state->table) == RELKIND_PARTITIONED_TABLE;
-	List *tables = list_make1_oid(state->table);
-	List *indexes = NIL;
-	ListCell *cell;
-
-	if (!OidIsValid(state->index))
-		state->index =
-			choose_index(state->table, state->options.index, InvalidOid);
-	if (has_subclass(state->table))
-		tables = find_all_inheritors(state->table, AccessShareLock, NULL);
-	if (is_partitioned)
-		indexes = find_all_inheritors(state->index, NoLock, NULL);
-	foreach (cell, tables)
-	{
-		Oid table = lfirst_oid(cell);
-
-		if (get_rel_relkind(table) == RELKIND_FOREIGN_TABLE)
-			ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
-					errmsg("cannot search foreign table \"%s\"",
-						   get_rel_name(table)),
-					errdetail("A trigger on \"%s\" searches the indexes of all partitions.",
-							  get_rel_name(state->table)),
-					errhint(
-						"Make triggers on the tables that are not foreign."));
-		if (!is_partitioned)
-			indexes = lappend_oid(indexes, table == state->table
-											   ? state->index
-											   : choose_index(table, NULL,
-															  state->index));
-	}
-	state->n_targets = 0;
-	state->targets = palloc0(list_length(indexes) * sizeof(TriggerTarget));
-	foreach (cell, indexes)
-	{
-		TriggerTarget *target = &state->targets[state->n_targets];
-
-		target->index = lfirst_oid(cell);
-		target->table = IndexGetRelation(target->index, true);
-		if (get_rel_relkind(target->index) != RELKIND_INDEX ||
-			!OidIsValid(target->table))
-			continue;
-		if (OidIsValid(state->key_index))
-		{
-			const char *key = linitial(state->options.key);
-
-			target->key = get_attnum(target->table, key);
-			/* a table that inherits has a unique index of its own */
-			if (!is_partitioned && target->table != state->table)
-				target->key_index =
-					simdup_trigger_key_index(target->table, key);
-		}
-		if (state->flag != InvalidAttrNumber)
-			target->flag =
-				get_attnum(target->table, NameStr(TupleDescAttr(state->tupdesc,
-																state->flag - 1)
-													  ->attname));
-		if (target->table == state->written)
-			state->own = target;
-		state->n_targets++;
-	}
-	/* a partition may be detached in the middle of the statement */
-	if (state->own == NULL)
-		no_index(state->written, NULL);
-	MemoryContextSwitchTo(caller);
-}
-
-/*
- * Close what is open; locks stay until the transaction ends. After an ERROR the
- * server closes them, and the state ends with the statement.
- */
-static void
-close_targets(TriggerState *state)
-{
-	for (int i = 0; i < state->n_targets; i++)
-	{
-		TriggerTarget *target = &state->targets[i];
-
-		if (target->slot != NULL)
-			ExecDropSingleTupleTableSlot(target->slot);
-		if (target->scan != NULL)
-			index_endscan(target->scan);
-		if (target->key_scan != NULL)
-		{
-			index_endscan(target->key_scan);
-			index_close(target->key_rel, NoLock);
-		}
-		index_close(target->index_rel, NoLock);
-		table_close(target->heap, NoLock);
-		target->slot = NULL;
-		target->scan = NULL;
-		target->key_scan = NULL;
-	}
-}
-
-/*
- * Open the tables to search and their indexes. A table may be attached while the
- * trigger waits for locks, and is then searched too.
- */
-static void
-open_targets(TriggerState *state)
-{
-	uint64 changes = state->relation_changes;
-
-	for (;;)
-	{
-		/* a change from here on counts */
-		if (changes != relation_changes)
-		{
-			changes = relation_changes;
-			simdup_trigger_find_targets(state);
-		}
-		for (int i = 0; i < state->n_targets; i++)
-		{
-			TriggerTarget *target = &state->targets[i];
-
-			target->heap = table_open(target->table, AccessShareLock);
-			target->index_rel = try_index_open(target->index, AccessShareLock);
-			if (target->index_rel == NULL)
-				no_index(target->table, NULL);
-		}
-		if (changes == relation_changes)
-			return;
-		close_targets(state);
-	}
+	return DatumGetBool(FunctionCall2Coll(&state->key_functions->eq_opr_finfo,
+										  state->key_att->attcollation, a, b));
 }
 
 /* Compare two keys by the default order of their type. */
@@ -348,30 +83,16 @@ require_complete(const TriggerState *state, Relation index)
 			errhint("The transaction might succeed if retried."));
 }
 
-/* Add the entry that the scan of a target returned last. */
-static void
-add_entry(NearSearch *search, TriggerTarget *target)
-{
-	CHECK_FOR_INTERRUPTS();
-	search->rows = simdup_grow(search->rows, &search->max_rows,
-							   (size_t) search->n_rows + 1, sizeof(NearRow));
-	search->rows[search->n_rows++] =
-		(NearRow){.target = target,
-				  .distance =
-					  simdup_hamming64(simdup_hamming_returned(target->scan),
-									   search->row->fp),
-				  .tid = target->scan->xs_heaptid};
-}
-
 /*
  * Collect the near entries of all indexes, nearest first. The operator is that
  * of the access method: an index of any operator class holds fingerprints.
  */
 static void
-collect_entries(NearSearch *search)
+collect_entries(TriggerState *state)
 {
-	const TriggerState *state = search->state;
-	SimhashBall ball = {search->row->fp, state->options.max_distance};
+	NearSearch *search = &state->search;
+	uint64 fp = state->row.fp;
+	SimhashBall ball = {fp, state->options.max_distance};
 	ScanKeyData key = {.sk_attno = 1,
 					   .sk_strategy = SIMHASH_IN_BALL_STRATEGY,
 					   .sk_argument = PointerGetDatum(&ball)};
@@ -379,13 +100,25 @@ collect_entries(NearSearch *search)
 	for (int i = 0; i < state->n_targets; i++)
 	{
 		TriggerTarget *target = &state->targets[i];
+		IndexScanDesc scan;
+		ItemPointer tid;
 
 		require_complete(state, target->index_rel);
-		target->scan = SIMDUP_INDEX_BEGINSCAN(target->heap, target->index_rel,
-											  search->snapshot, 1, 0);
-		index_rescan(target->scan, &key, 1, NULL, 0);
-		while (index_getnext_tid(target->scan, ForwardScanDirection) != NULL)
-			add_entry(search, target);
+		scan = SIMDUP_INDEX_BEGINSCAN(target->heap, target->index_rel,
+									  search->snapshot, 1, 0);
+		index_rescan(scan, &key, 1, NULL, 0);
+		while ((tid = index_getnext_tid(scan, ForwardScanDirection)) != NULL)
+		{
+			int distance = simdup_hamming64(simdup_hamming_returned(scan), fp);
+
+			CHECK_FOR_INTERRUPTS();
+			search->rows =
+				simdup_grow(search->rows, &search->max_rows,
+							(size_t) search->n_rows + 1, sizeof(NearRow));
+			search->rows[search->n_rows++] =
+				(NearRow){.target = target, .distance = distance, .tid = *tid};
+		}
+		index_endscan(scan);
 	}
 	if (search->n_rows > 1)
 		qsort(search->rows, search->n_rows, sizeof(NearRow), compare_distances);
@@ -393,9 +126,8 @@ collect_entries(NearSearch *search)
 
 /*
  * Return the command of this transaction that wrote a version of a row, or
- * InvalidCommandId if another transaction did. A change of the row that a
- * savepoint took back leaves a combined number in the header, which stands for
- * two commands.
+ * InvalidCommandId if another transaction did. After a rollback to a savepoint, the
+ * header may have a combined number of two commands.
  */
 static CommandId
 command_of(HeapTupleHeader header)
@@ -408,33 +140,222 @@ command_of(HeapTupleHeader header)
 }
 
 /*
+ * Check whether a stored row is an earlier version of the new one. For flag and
+ * log, its key names the new one, too, also in another partition.
+ */
+static bool
+is_this_row(TriggerState *state, const TriggerTarget *target,
+			TupleTableSlot *slot)
+{
+	bool isnull;
+
+	return (target == state->own &&
+			ItemPointerIsValid(&state->row.stored_tid) &&
+			ItemPointerEquals(&slot->tts_tid,
+							  (ItemPointer) &state->row.stored_tid)) ||
+		   (state->kind != TRIGGER_REJECT && !state->row.key.isnull &&
+			have_equal_keys(state, state->row.key.value,
+							slot_getattr(slot, target->key, &isnull)));
+}
+
+/* Copy a value of the key's type, so that it lasts as long as the search. */
+static NullableDatum
+copy_key(const TriggerState *state, TupleTableSlot *slot, AttrNumber attnum)
+{
+	Form_pg_attribute att = state->key_att;
+	NullableDatum copy;
+
+	copy.value = slot_getattr(slot, attnum, &copy.isnull);
+	if (!copy.isnull)
+		copy.value = datumCopy(copy.value, att->attbyval, att->attlen);
+	return copy;
+}
+
+/*
  * Read the row of an entry. Return false if none is visible there, or it is the
  * new row.
  */
 static bool
-read_near(const NearSearch *search, NearRow *near)
+read_near(TriggerState *state, NearRow *near)
 {
-	const TriggerState *state = search->state;
 	TriggerTarget *target = near->target;
+	bool again = false;
 
 	if (target->slot == NULL)
+	{
 		target->slot = table_slot_create(target->heap, NULL);
-	target->scan->xs_heaptid = near->tid;
-	if (!index_fetch_heap(target->scan, target->slot))
+		target->fetch = SIMDUP_INDEX_FETCH_BEGIN(target->heap);
+	}
+	/* from the first version of the row to the visible one */
+	if (!table_index_fetch_tuple(target->fetch, &near->tid,
+								 state->search.snapshot, target->slot, &again,
+								 NULL))
 		return false;
-	near->tid = target->slot->tts_tid;
-	if (simdup_trigger_is_this_row(search, target, target->slot))
+	if (is_this_row(state, target, target->slot))
 		return false;
 	if (state->kind != TRIGGER_REJECT)
-		near->key =
-			simdup_trigger_copy_key(state, target->slot, target->key).value;
+		near->key = copy_key(state, target->slot, target->key).value;
 	near->is_newer =
-		search->command != InvalidCommandId &&
+		state->search.command != InvalidCommandId &&
 		TTS_IS_BUFFERTUPLE(target->slot) &&
 		command_of(ExecFetchSlotHeapTuple(target->slot, false, NULL)->t_data) ==
-			search->command &&
-		compare_keys(state, near->key, search->row->key.value) > 0;
+			state->search.command &&
+		compare_keys(state, near->key, state->row.key.value) > 0;
 	return true;
+}
+
+/*
+ * Check whether the new row, which is to be inserted, has a stored row's values in
+ * a unique index. Then both cannot be stored: the INSERT fails, does nothing, or
+ * updates that row. Expressions and predicates are those of the index.
+ */
+static bool
+meets(TriggerState *state, const UniqueIndex *unique, TupleTableSlot *stored)
+{
+	ExprContext *econtext = GetPerTupleExprContext(state->estate);
+	IndexInfo *info = unique->info;
+	TupleTableSlot *slots[] = {stored, state->slot};
+	Datum values[2][INDEX_MAX_KEYS];
+	bool isnull[2][INDEX_MAX_KEYS];
+
+	for (int i = 0; i < 2; i++)
+	{
+		econtext->ecxt_scantuple = slots[i];
+		if (!ExecQual(info->ii_PredicateState, econtext))
+			return false;
+		FormIndexDatum(info, slots[i], state->estate, values[i], isnull[i]);
+	}
+	for (int i = 0; i < info->ii_NumIndexKeyAttrs; i++)
+		if (isnull[0][i] || isnull[1][i]
+				? !info->ii_NullsNotDistinct || isnull[0][i] != isnull[1][i]
+				: !DatumGetBool(OidFunctionCall2Coll(info->ii_UniqueProcs[i],
+													 unique->collations[i],
+													 values[0][i],
+													 values[1][i])))
+			return false;
+	return true;
+}
+
+/* Check whether the new row, as an upsert, may meet rows of a target. */
+static bool
+may_meet(TriggerState *state, const TriggerTarget *target)
+{
+	return target == state->own && !ItemPointerIsValid(&state->row.stored_tid);
+}
+
+/* Check whether an upsert of the new row may meet a stored row of a target. */
+static bool
+meets_any(TriggerState *state, const TriggerTarget *target,
+		  TupleTableSlot *slot)
+{
+	bool met = false;
+
+	if (!may_meet(state, target))
+		return false;
+	ExecStoreHeapTuple(state->row.complete, state->slot, false);
+	for (int i = 0; i < state->n_uniques && !met; i++)
+		met = meets(state, &state->uniques[i], slot);
+	ExecClearTuple(state->slot);
+	ResetPerTupleExprContext(state->estate);
+	return met;
+}
+
+/* Find the indexes of all targets that make the key one. */
+static void
+find_key_indexes(TriggerState *state)
+{
+	ListCell *cell;
+
+	if (OidIsValid(state->own->key_index))
+		return;
+	foreach (cell, find_all_inheritors(state->key_index, NoLock, NULL))
+	{
+		Oid table = IndexGetRelation(lfirst_oid(cell), true);
+
+		for (int i = 0; i < state->n_targets; i++)
+			if (state->targets[i].table == table)
+				state->targets[i].key_index = lfirst_oid(cell);
+	}
+}
+
+/*
+ * Follow a flag to the row that has this key. Set *flag to that row's, or to NULL
+ * if there is none. Return whether it is the new row.
+ */
+static bool
+follow_flag(TriggerState *state, NullableDatum *flag)
+{
+	Datum key = flag->value;
+	bool is_new = !state->row.key.isnull &&
+				  have_equal_keys(state, state->row.key.value, key);
+	bool found = is_new;
+
+	flag->isnull = true;
+	find_key_indexes(state);
+	for (int i = 0; i < state->n_targets && !found; i++)
+	{
+		TriggerTarget *target = &state->targets[i];
+		ScanKeyData scan_key;
+		SysScanDesc scan;
+
+		ScanKeyEntryInitialize(&scan_key, 0, target->key, BTEqualStrategyNumber,
+							   InvalidOid, state->key_att->attcollation,
+							   state->key_functions->eq_opr_finfo.fn_oid, key);
+		scan = systable_beginscan(target->heap, target->key_index, true,
+								  state->search.snapshot, 1, &scan_key);
+		found = HeapTupleIsValid(systable_getnext(scan));
+		if (found)
+		{
+			is_new = is_this_row(state, target, scan->slot) ||
+					 meets_any(state, target, scan->slot);
+			*flag = copy_key(state, scan->slot, target->flag);
+		}
+		systable_endscan(scan);
+	}
+	return is_new;
+}
+
+/*
+ * Check whether a near row, which is fetched, has a chain of flags that leads to
+ * the new row. Then the new row must not be flagged with it. A person may have set
+ * flags that make a loop. The walk ends where it meets a remembered key again
+ * (Brent 1980).
+ */
+static bool
+leads_here(TriggerState *state, const NearRow *near)
+{
+	const TriggerTarget *target = near->target;
+	Datum remembered = near->key;
+	NullableDatum flag = copy_key(state, target->slot, target->flag);
+
+	for (int64 n = 1, renewed = 2; !flag.isnull; n++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (have_equal_keys(state, flag.value, remembered))
+			return false;
+		if (n == renewed)
+		{
+			remembered = flag.value;
+			renewed *= 2;
+		}
+		if (follow_flag(state, &flag))
+			return true;
+	}
+	return false;
+}
+
+/* Check whether a near row is the one that an upsert meets, or leads to this. */
+static bool
+passes_over(TriggerState *state, const NearRow *near)
+{
+	bool is_flag = state->kind == TRIGGER_FLAG;
+
+	/* spare the fetch of a row that cannot be passed over */
+	if (!is_flag && !may_meet(state, near->target))
+		return false;
+	simdup_trigger_fetch(state, near);
+	return meets_any(state, near->target, near->target->slot) ||
+		   (is_flag && leads_here(state, near));
 }
 
 /*
@@ -442,13 +363,13 @@ read_near(const NearSearch *search, NearRow *near)
  * after that. Then the two transactions cannot be ordered.
  */
 static void
-require_visible(const NearSearch *search, const NearRow *near)
+require_visible(TriggerState *state, const NearRow *near)
 {
 	ItemPointerData tid = near->tid;
 	Snapshot snapshot;
 	bool visible;
 
-	if (!search->state->options.lock || !IsolationUsesXactSnapshot())
+	if (!state->options.lock || !IsolationUsesXactSnapshot())
 		return;
 	snapshot = RegisterSnapshot(GetTransactionSnapshot());
 	visible = table_tuple_fetch_row_version(near->target->heap, &tid, snapshot,
@@ -463,52 +384,52 @@ require_visible(const NearSearch *search, const NearRow *near)
 
 /* Read the rows at the next distance, in the order of their keys. */
 static void
-read_next_distance(NearSearch *search)
+read_next_distance(TriggerState *state)
 {
+	NearSearch *search = &state->search;
 	NearRow *rows = search->rows;
 	int64 begin = search->next_distance;
-	int64 n_read = begin;
 	int64 i = begin;
 
+	search->next_row = search->end_row = begin;
 	for (; i < search->n_rows && rows[i].distance == rows[begin].distance; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (read_near(search, &rows[i]))
-			rows[n_read++] = rows[i];
+		if (read_near(state, &rows[i]))
+			rows[search->end_row++] = rows[i];
 	}
-	qsort_arg(&rows[begin], n_read - begin, sizeof(NearRow), compare_rows,
-			  search->state);
-	search->next_row = begin;
-	search->end_row = n_read;
+	qsort_arg(&rows[begin], search->end_row - begin, sizeof(NearRow),
+			  compare_rows, state);
 	search->next_distance = i;
 }
 
 /* Return the next row, whether it counts or not; NULL after the last. */
 static NearRow *
-next_row(NearSearch *search)
+next_row(TriggerState *state)
 {
+	NearSearch *search = &state->search;
+
 	while (search->next_row == search->end_row)
 	{
 		if (search->next_distance == search->n_rows)
 			return NULL;
-		read_next_distance(search);
+		read_next_distance(state);
 	}
 	return &search->rows[search->next_row++];
 }
 
 const NearRow *
-simdup_trigger_next_near(NearSearch *search)
+simdup_trigger_next_near(TriggerState *state)
 {
-	MemoryContext caller = MemoryContextSwitchTo(search->state->search_context);
+	MemoryContext caller = MemoryContextSwitchTo(state->search_context);
 	NearRow *near;
 
-	while ((near = next_row(search)) != NULL)
+	while ((near = next_row(state)) != NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (!simdup_trigger_passes_over(search, near) &&
-			simdup_trigger_counts(search, near))
+		if (!passes_over(state, near) && simdup_trigger_counts(state, near))
 		{
-			require_visible(search, near);
+			require_visible(state, near);
 			break;
 		}
 	}
@@ -517,36 +438,34 @@ simdup_trigger_next_near(NearSearch *search)
 }
 
 const NearRow *
-simdup_trigger_first_near(NearSearch *search, TriggerState *state,
-						  const NewRow *row)
+simdup_trigger_first_near(TriggerState *state)
 {
+	NearSearch *search = &state->search;
 	MemoryContext caller;
 
-	*search = (NearSearch){.state = state,
-						   .row = row,
-						   .command = state->kind == TRIGGER_LOG
-										  ? command_of(row->tuple->t_data)
-										  : InvalidCommandId};
+	*search = (NearSearch){.command = InvalidCommandId};
+	if (state->kind == TRIGGER_LOG)
+		search->command = command_of(state->row.tuple->t_data);
 	if (state->options.lock)
-		simdup_trigger_lock(state->table, state->lock_distance, row->fp);
-	if (!simdup_trigger_may_search(search))
+		simdup_trigger_lock(state->table, state->lock_distance, state->row.fp);
+	if (!simdup_trigger_may_search(state))
 		return NULL;
 	caller = MemoryContextSwitchTo(state->search_context);
-	open_targets(state);
+	simdup_trigger_open_targets(state);
 	CommandCounterIncrement();
 	search->snapshot = RegisterSnapshot(
 		state->options.lock ? GetLatestSnapshot() : GetTransactionSnapshot());
-	collect_entries(search);
+	collect_entries(state);
 	MemoryContextSwitchTo(caller);
-	return simdup_trigger_next_near(search);
+	return simdup_trigger_next_near(state);
 }
 
 void
-simdup_trigger_end_search(NearSearch *search)
+simdup_trigger_end_search(TriggerState *state)
 {
-	if (search->snapshot == NULL)
+	if (state->search.snapshot == NULL)
 		return;
-	close_targets(search->state);
-	UnregisterSnapshot(search->snapshot);
-	MemoryContextReset(search->state->search_context);
+	simdup_trigger_close_targets(state);
+	UnregisterSnapshot(state->search.snapshot);
+	MemoryContextReset(state->search_context);
 }

@@ -9,22 +9,23 @@
 
 #include <ctype.h>
 
+#include "access/genam.h"
+#include "access/htup_details.h"
 #include "access/table.h"
 #include "catalog/index.h"
-#include "catalog/pg_language.h"
-#include "catalog/pg_proc.h"
+#include "catalog/pg_trigger.h"
 #include "executor/executor.h"
 #include "optimizer/optimizer.h"
 #include "rewrite/rewriteHandler.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/syscache.h"
 #include "utils/varlena.h"
 
-#include "server/arguments.h"
-#include "triggers/identity.h"
+#include "triggers/trigger.h"
 #include "type/simhash64.h"
 
 #define DEFAULT_MAX_DISTANCE 8
@@ -170,7 +171,7 @@ find_column(TriggerData *trigdata, const TriggerState *state, const char *name,
 	return attnum;
 }
 
-/* Return the names of the columns of the table's primary key: for reject, any number. */
+/* Return the names of the primary key's columns: for reject, any number. */
 static List *
 primary_key(Oid relid, TriggerKind kind)
 {
@@ -227,27 +228,18 @@ find_flag(TriggerData *trigdata, TriggerState *state)
 												 key->atttypmod)));
 }
 
-/* Return the kind of a trigger, by its function's symbol; -1 for another one. */
+/* Return the kind of a trigger, by its function; -1 for another one. */
 static int
-kind_of(const Trigger *trigger)
+kind_of(const TriggerState *state, Oid function)
 {
-	HeapTuple function =
-		SearchSysCache1(PROCOID, ObjectIdGetDatum(trigger->tgfoid));
-	int kind = -1;
+	char *name = get_func_name(function);
+	int kind = lengthof(functions) - 1;
 
-	if (!HeapTupleIsValid(function))
+	if (name == NULL ||
+		get_func_namespace(function) != get_func_namespace(state->function))
 		return -1;
-	if (((Form_pg_proc) GETSTRUCT(function))->prolang == ClanguageId)
-	{
-		bool is_null;
-		char *symbol = TextDatumGetCString(
-			SysCacheGetAttr(PROCOID, function, Anum_pg_proc_prosrc, &is_null));
-
-		for (int i = 0; i < (int) lengthof(functions); i++)
-			if (strcmp(symbol, functions[i]) == 0)
-				kind = i;
-	}
-	ReleaseSysCache(function);
+	while (kind >= 0 && strcmp(name, functions[kind]) != 0)
+		kind--;
 	return kind;
 }
 
@@ -293,14 +285,14 @@ read_triggers(Oid relid, TriggerState *state)
 	for (int i = 0; desc != NULL && i < desc->numtriggers; i++)
 	{
 		const Trigger *trigger = &desc->triggers[i];
-		int kind = kind_of(trigger);
-		int column = -1;
+		int kind = kind_of(state, trigger->tgfoid);
+		int column = kind == TRIGGER_FLAG && trigger->tgnargs > 0
+						 ? SPI_fnumber(state->tupdesc, trigger->tgargs[0])
+						 : -1;
 		TriggerOptions options;
 
 		if (kind < 0)
 			continue;
-		if (kind == TRIGGER_FLAG && trigger->tgnargs > 0)
-			column = SPI_fnumber(state->tupdesc, trigger->tgargs[0]);
 		if (column > 0)
 			state->flags = bms_add_member(state->flags, column);
 		(void) read_options(trigger, kind, &options);
@@ -335,6 +327,39 @@ read_own_options(TriggerData *trigdata, TriggerState *state)
 }
 
 /*
+ * Return the table of a trigger, or of the trigger that it is a clone of. Return
+ * InvalidOid if one of them is gone.
+ */
+static Oid
+table_of_trigger(Oid trigger)
+{
+	Relation pg_trigger = table_open(TriggerRelationId, AccessShareLock);
+	Oid table;
+
+	do
+	{
+		ScanKeyData key;
+		SysScanDesc scan;
+		HeapTuple tuple;
+
+		ScanKeyInit(&key, Anum_pg_trigger_oid, BTEqualStrategyNumber, F_OIDEQ,
+					ObjectIdGetDatum(trigger));
+		scan = systable_beginscan(pg_trigger, TriggerOidIndexId, true, NULL, 1,
+								  &key);
+		tuple = systable_getnext(scan);
+		table = InvalidOid;
+		if (HeapTupleIsValid(tuple))
+		{
+			table = ((Form_pg_trigger) GETSTRUCT(tuple))->tgrelid;
+			trigger = ((Form_pg_trigger) GETSTRUCT(tuple))->tgparentid;
+		}
+		systable_endscan(scan);
+	} while (OidIsValid(trigger) && OidIsValid(table));
+	table_close(pg_trigger, AccessShareLock);
+	return table;
+}
+
+/*
  * Find the table that is searched: the one with the trigger that the user made.
  * The triggers of partitions are clones of it.
  */
@@ -344,7 +369,7 @@ find_table(TriggerData *trigdata, TriggerState *state)
 	state->table = state->written = RelationGetRelid(trigdata->tg_relation);
 	if (!trigdata->tg_trigger->tgisclone)
 		return;
-	state->table = simdup_table_of_trigger(trigdata->tg_trigger->tgoid);
+	state->table = table_of_trigger(trigdata->tg_trigger->tgoid);
 
 	/*
 	 * The writer has locked only the partition. Lock the parent too, so that
@@ -362,33 +387,23 @@ find_table(TriggerData *trigdata, TriggerState *state)
 					"The partitioned table that had it was changed or dropped while a statement wrote to its partition."));
 }
 
-#define COLUMN_BIT(attnum) ((attnum) -FirstLowInvalidHeapAttributeNumber)
-
-/* Return the columns that an index and its predicate are of, as bits. */
+/* Return the columns that an index and its predicate are of. */
 static Bitmapset *
-index_columns(const IndexInfo *info)
+index_columns(TupleDesc tupdesc, const IndexInfo *info)
 {
+	const int whole_row = -FirstLowInvalidHeapAttributeNumber;
 	Bitmapset *columns = NULL;
+	Bitmapset *bits = NULL;
 
+	pull_varattnos((Node *) info->ii_Expressions, 1, &bits);
+	pull_varattnos((Node *) info->ii_Predicate, 1, &bits);
 	for (int i = 0; i < info->ii_NumIndexKeyAttrs; i++)
 		if (info->ii_IndexAttrNumbers[i] != 0)
-			columns = bms_add_member(columns,
-									 COLUMN_BIT(info->ii_IndexAttrNumbers[i]));
-	pull_varattnos((Node *) info->ii_Expressions, 1, &columns);
-	pull_varattnos((Node *) info->ii_Predicate, 1, &columns);
-	return columns;
-}
-
-/* Return the columns of a set of bits. A whole row is each of its columns. */
-static Bitmapset *
-columns_of_bits(TupleDesc tupdesc, Bitmapset *bits)
-{
-	bool all = bms_is_member(COLUMN_BIT(InvalidAttrNumber), bits);
-	Bitmapset *columns = NULL;
-
+			columns = bms_add_member(columns, info->ii_IndexAttrNumbers[i]);
 	for (int i = 1; i <= tupdesc->natts; i++)
 		if (!TupleDescAttr(tupdesc, i - 1)->attisdropped &&
-			(all || bms_is_member(COLUMN_BIT(i), bits)))
+			(bms_is_member(whole_row, bits) ||
+			 bms_is_member(whole_row + i, bits)))
 			columns = bms_add_member(columns, i);
 	return columns;
 }
@@ -409,34 +424,33 @@ find_deciding(TriggerData *trigdata, TriggerState *state)
 	ListCell *cell;
 
 	for (int i = 0; i < state->n_uniques; i++)
-		unique = bms_add_members(unique, index_columns(state->uniques[i].info));
-	unique = columns_of_bits(tupdesc, unique);
+		unique = bms_add_members(unique, index_columns(tupdesc,
+													   state->uniques[i].info));
 	foreach (cell, state->options.columns)
 		state->acting =
 			bms_add_member(state->acting,
 						   find_column(trigdata, state, lfirst(cell), false));
 	if (state->kind != TRIGGER_FLAG)
 		state->acting = bms_add_members(state->acting, unique);
-	needed = columns_of_bits(tupdesc, index_columns(state->index_info));
+	needed = index_columns(tupdesc, state->index_info);
 	state->deciding = bms_difference(needed, state->flags);
 	needed = bms_union(bms_union(needed, unique), state->acting);
 	if (state->options.condition != NULL)
 		needed = bms_add_range(needed, 1, tupdesc->natts);
 	state->generated = palloc(tupdesc->natts * sizeof(int));
 	state->generations = palloc(tupdesc->natts * sizeof(ExprState *));
-	for (int i = -1; TRIGGER_FIRED_BEFORE(trigdata->tg_event) &&
-					 (i = bms_next_member(needed, i)) >= 0;)
-	{
-		Node *value;
-
-		if (TupleDescAttr(tupdesc, i - 1)->attgenerated !=
+	if (TRIGGER_FIRED_AFTER(trigdata->tg_event))
+		return;
+	for (int i = -1; (i = bms_next_member(needed, i)) >= 0;)
+		if (TupleDescAttr(tupdesc, i - 1)->attgenerated ==
 			ATTRIBUTE_GENERATED_STORED)
-			continue;
-		value = build_column_default(trigdata->tg_relation, i);
-		state->generated[state->n_generated] = i;
-		state->generations[state->n_generated++] =
-			ExecPrepareExpr((Expr *) value, state->estate);
-	}
+		{
+			Node *value = build_column_default(trigdata->tg_relation, i);
+
+			state->generated[state->n_generated] = i;
+			state->generations[state->n_generated++] =
+				ExecPrepareExpr((Expr *) value, state->estate);
+		}
 }
 
 static TriggerState *
@@ -479,7 +493,7 @@ set_up(FunctionCallInfo fcinfo, TriggerKind kind)
 	state->index_info = BuildIndexInfo(index);
 	index_close(index, NoLock);
 	state->slot = MakeSingleTupleTableSlot(state->tupdesc, &TTSOpsHeapTuple);
-	state->predicate =
+	state->index_info->ii_PredicateState =
 		ExecPrepareQual(state->index_info->ii_Predicate, state->estate);
 	find_deciding(trigdata, state);
 	MemoryContextSwitchTo(caller);

@@ -43,23 +43,57 @@ typedef struct TriggerTarget
 	bool has_map;			 /* is map known? */
 	TupleConversionMap *map; /* to the trigger's table, NULL if alike */
 
-	/* while a search lasts; all but the first two once they are needed */
+	/* open while a search lasts; the last two once they are needed */
 	Relation heap;
 	Relation index_rel;
-	IndexScanDesc scan;
 	TupleTableSlot *slot;
-	Relation key_rel;
-	IndexScanDesc key_scan;
+	struct IndexFetchTableData *fetch;
 } TriggerTarget;
 
 /* A unique index of the table that is written to. */
 typedef struct UniqueIndex
 {
 	IndexInfo *info;
-	ExprState *predicate;
-	FmgrInfo *equal; /* of each column */
-	Oid *collations;
+	Oid collations[INDEX_MAX_KEYS];
 } UniqueIndex;
+
+/* The new row; an AFTER trigger sees its newest stored version. */
+typedef struct NewRow
+{
+	HeapTuple tuple;	/* as the trigger got it or found it */
+	HeapTuple complete; /* with the generated columns that are needed */
+	bool has_fp;
+	uint64 fp;
+	NullableDatum key; /* of flag and log; NULL where a later trigger sets it */
+	ItemPointerData stored_tid; /* of its version in the table, if there is one */
+} NewRow;
+
+/* A near row, at first only what an index tells of it: distance and TID. */
+typedef struct NearRow
+{
+	Datum key; /* for flag and log */
+	TriggerTarget *target;
+	int distance;
+	ItemPointerData tid;
+	bool is_newer; /* of one command, and of a larger key */
+} NearRow;
+
+/* The search for the rows near the new one. */
+typedef struct NearSearch
+{
+	Snapshot snapshot; /* NULL: nothing may be found */
+	CommandId command; /* that wrote the new row, if that decides what is newer */
+	bool asks;		   /* for each row: does the user see it? */
+	Datum new_row;	   /* for the condition; 0 if not made yet */
+
+	/* nearest first; those of one distance are read at once */
+	int64 n_rows;
+	size_t max_rows;
+	NearRow *rows;
+	int64 next_row; /* to be reported */
+	int64 end_row;	/* end of the rows that were read */
+	int64 next_distance;
+} NearSearch;
 
 /* A trigger as one statement sees it; setup.c keeps it in fn_extra. */
 typedef struct TriggerState
@@ -95,7 +129,6 @@ typedef struct TriggerState
 	TriggerTarget *own;
 	IndexInfo *index_info;
 	EState *estate;
-	ExprState *predicate;
 	TupleTableSlot *slot; /* for a version of the row */
 	int n_generated; /* stored generated columns that BEFORE triggers compute */
 	int *generated;
@@ -104,6 +137,10 @@ typedef struct TriggerState
 	Oid condition_oid;
 	Oid log_table;
 	FmgrInfo condition_function;
+
+	/* the row that it fires for */
+	NewRow row;
+	NearSearch search;
 } TriggerState;
 
 /* Return the trigger that fires. A change of any relation sets it up again. */
@@ -118,48 +155,7 @@ extern TriggerState *simdup_trigger_setup(FunctionCallInfo fcinfo,
  */
 extern void simdup_trigger_lock(Oid table, int k, uint64 fp);
 
-/* The search for the rows near a new one, and which of them count */
-
-/* The new row; an AFTER trigger sees its newest stored version. */
-typedef struct NewRow
-{
-	HeapTuple tuple;	/* as the trigger got it or found it */
-	HeapTuple complete; /* with the generated columns that are needed */
-	bool has_fp;
-	uint64 fp;
-	NullableDatum key; /* of flag and log; NULL where a later trigger sets it */
-	ItemPointerData stored_tid; /* of its version in the table, if there is one */
-} NewRow;
-
-/* A near row, at first only what an index tells of it: distance and TID. */
-typedef struct NearRow
-{
-	Datum key; /* for flag and log */
-	TriggerTarget *target;
-	int distance;
-	ItemPointerData tid;
-	bool is_newer; /* of one command, and of a larger key */
-} NearRow;
-
-typedef struct NearSearch
-{
-	TriggerState *state;
-	const NewRow *row;
-	Snapshot snapshot; /* NULL: nothing may be found */
-	CommandId command; /* that wrote the new row, if that decides what is newer */
-	bool asks;		   /* for each row: does the user see it? */
-	Datum new_row;	   /* for the condition; 0 if not made yet */
-
-	/* nearest first; those of one distance are read at once */
-	int64 n_rows;
-	size_t max_rows;
-	NearRow *rows;
-	int64 next_row; /* to be reported */
-	int64 end_row;	/* end of the rows that were read */
-	int64 next_distance;
-} NearSearch;
-
-/* search.c */
+/* targets.c */
 
 /* Return how often this session has heard that some relation changed. */
 extern uint64 simdup_trigger_relation_changes(void);
@@ -171,23 +167,47 @@ extern uint64 simdup_trigger_relation_changes(void);
 extern void simdup_trigger_find_targets(TriggerState *state);
 
 /*
- * Search for the rows near a row that has a fingerprint, and return the first one
+ * Open the tables to search and their indexes, or those that have taken their
+ * place since.
+ */
+extern void simdup_trigger_open_targets(TriggerState *state);
+
+/*
+ * Close what is open; locks stay until the transaction ends. After an ERROR the
+ * server closes them, and the state ends with the statement.
+ */
+extern void simdup_trigger_close_targets(TriggerState *state);
+
+/* Fetch a near row into the slot of its target. */
+extern void simdup_trigger_fetch(TriggerState *state, const NearRow *near);
+
+/*
+ * Return an index that makes a table's column of this name a key. An ERROR says
+ * what it lacks.
+ */
+extern Oid simdup_trigger_key_index(Oid relid, const char *name);
+
+/* Find the unique indexes of the table that is written to. */
+extern void simdup_trigger_find_uniques(Relation table, TriggerState *state);
+
+/* search.c */
+
+/*
+ * Search for the rows near the new one, which has a fingerprint, and return the first one
  * that counts; NULL if there is none. A trigger that locks does so before the
  * search takes its snapshot.
  */
-extern const NearRow *simdup_trigger_first_near(NearSearch *search,
-												TriggerState *state,
-												const NewRow *row);
+extern const NearRow *simdup_trigger_first_near(TriggerState *state);
 
 /*
  * Return the next row that counts, nearest first, of equal distance by their
  * keys, or for reject by their places; NULL after the last. It is valid until the
  * search ends.
  */
-extern const NearRow *simdup_trigger_next_near(NearSearch *search);
+extern const NearRow *simdup_trigger_next_near(TriggerState *state);
 
 /* End a search, also one that found nothing. */
-extern void simdup_trigger_end_search(NearSearch *search);
+extern void simdup_trigger_end_search(TriggerState *state);
 
 /* visibility.c */
 
@@ -195,10 +215,10 @@ extern void simdup_trigger_end_search(NearSearch *search);
  * Find out what a search has to ask of near rows. Return false if it shall tell
  * the user what it finds, and may tell nothing.
  */
-extern bool simdup_trigger_may_search(NearSearch *search);
+extern bool simdup_trigger_may_search(TriggerState *state);
 
 /* Check whether a near row counts. */
-extern bool simdup_trigger_counts(NearSearch *search, const NearRow *near);
+extern bool simdup_trigger_counts(TriggerState *state, const NearRow *near);
 
 /*
  * Add what a refusal tells of the near row, by its key "(names)=(values)":

@@ -3,11 +3,10 @@
  *	  The three trigger functions: the new row, with its key, fingerprint and scope
  *	  as the index computes them, and what each does with the near rows.
  *
- * simdup_flag_trigger(column [, 'option => value' ...]) sets a column to the key
- * of the nearest other row. simdup_log_trigger(log_table [, ...]) fires for each
- * row at the end of the statement, and writes a row to the log for each row that
- * it then meets. simdup_reject_trigger([...]) refuses a row near another, as a
- * unique constraint does; also as a constraint trigger.
+ * Flag sets a column to the key of the nearest other row. Log fires for each row at
+ * the end of the statement, and writes a row to the log for each row that it then
+ * meets. Reject refuses a row near another, as a unique constraint does; also as a
+ * constraint trigger.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -30,8 +29,7 @@
 
 #include "index/hamming/am.h"
 #include "server/arguments.h"
-#include "server/keys.h"
-#include "triggers/identity.h"
+#include "triggers/trigger.h"
 
 /* Return the new row, in the version that the trigger got. */
 static HeapTuple
@@ -84,7 +82,7 @@ index_value(TriggerState *state, HeapTuple tuple, bool *in_scope, uint64 *fp)
 	*fp = 0;
 	econtext->ecxt_scantuple = state->slot;
 	ExecStoreHeapTuple(tuple, state->slot, false);
-	*in_scope = ExecQual(state->predicate, econtext);
+	*in_scope = ExecQual(state->index_info->ii_PredicateState, econtext);
 	if (*in_scope)
 	{
 		Relation index = index_open(state->own->index, AccessShareLock);
@@ -98,31 +96,25 @@ index_value(TriggerState *state, HeapTuple tuple, bool *in_scope, uint64 *fp)
 	return has_fp;
 }
 
-/* Check whether a column has equal bytes in two versions of a row. */
+/* Check whether two versions of a row have equal bytes in some columns. */
 static bool
-has_equal_column(TupleDesc desc, int attnum, HeapTuple a, HeapTuple b)
-{
-	Form_pg_attribute att = TupleDescAttr(desc, attnum - 1);
-	bool a_isnull;
-	bool b_isnull;
-	Datum a_value = heap_getattr(a, attnum, desc, &a_isnull);
-	Datum b_value = heap_getattr(b, attnum, desc, &b_isnull);
-
-	return a_isnull == b_isnull &&
-		   (a_isnull ||
-			datum_image_eq(a_value, b_value, att->attbyval, att->attlen));
-}
-
-/* Compare two versions of a row in some columns. */
-static bool
-have_equal_columns(const TriggerState *state, Bitmapset *columns, HeapTuple a,
-				   HeapTuple b)
+have_equal_columns(TupleDesc desc, Bitmapset *columns, HeapTuple a, HeapTuple b)
 {
 	int i = -1;
 
 	while ((i = bms_next_member(columns, i)) >= 0)
-		if (!has_equal_column(state->tupdesc, i, a, b))
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i - 1);
+		bool a_isnull;
+		bool b_isnull;
+		Datum a_value = heap_getattr(a, i, desc, &a_isnull);
+		Datum b_value = heap_getattr(b, i, desc, &b_isnull);
+
+		if (a_isnull != b_isnull ||
+			(!a_isnull &&
+			 !datum_image_eq(a_value, b_value, att->attbyval, att->attlen)))
 			return false;
+	}
 	return true;
 }
 
@@ -159,8 +151,9 @@ newest_version(TriggerData *trigdata)
  * gone, is out of scope, or has not changed.
  */
 static bool
-read_row(TriggerData *trigdata, TriggerState *state, NewRow *row)
+read_row(TriggerData *trigdata, TriggerState *state)
 {
+	NewRow *row = &state->row;
 	bool is_update = TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event);
 	bool is_after = TRIGGER_FIRED_AFTER(trigdata->tg_event);
 	HeapTuple old = trigdata->tg_trigtuple; /* before an UPDATE */
@@ -185,9 +178,10 @@ read_row(TriggerData *trigdata, TriggerState *state, NewRow *row)
 								  &row->key.isnull);
 	if (is_update)
 	{
-		acts = !have_equal_columns(state, state->acting, row->complete, old);
-		if (!acts &&
-			have_equal_columns(state, state->deciding, row->complete, old))
+		acts = !have_equal_columns(state->tupdesc, state->acting, row->complete,
+								   old);
+		if (!acts && have_equal_columns(state->tupdesc, state->deciding,
+										row->complete, old))
 			return false;
 	}
 	row->has_fp = index_value(state, row->complete, &in_scope, &row->fp);
@@ -206,30 +200,29 @@ simdup_flag_trigger(PG_FUNCTION_ARGS)
 	TriggerData *trigdata = (TriggerData *) fcinfo->context;
 	Form_pg_attribute key = state->key_att;
 	NullableDatum nearest = {.isnull = true};
-	NearSearch search;
 	const NearRow *near;
-	NewRow row;
 	int flag = state->flag;
 
-	if (!read_row(trigdata, state, &row))
+	if (!read_row(trigdata, state))
 		return PointerGetDatum(new_tuple(trigdata));
-	if (row.has_fp)
+	if (state->row.has_fp)
 	{
-		near = simdup_trigger_first_near(&search, state, &row);
+		near = simdup_trigger_first_near(state);
 		if (near != NULL)
 			nearest = (NullableDatum){datumCopy(near->key, key->attbyval,
 												key->attlen),
 									  false};
-		simdup_trigger_end_search(&search);
+		simdup_trigger_end_search(state);
 	}
-	if (nearest.isnull && heap_attisnull(row.tuple, flag, state->tupdesc))
-		return PointerGetDatum(row.tuple);
+	if (nearest.isnull &&
+		heap_attisnull(state->row.tuple, flag, state->tupdesc))
+		return PointerGetDatum(state->row.tuple);
 	/* a key fits the flag; NULL may not */
 	if (nearest.isnull && get_typtype(key->atttypid) == TYPTYPE_DOMAIN)
 		domain_check((Datum) 0, true, key->atttypid, NULL, NULL);
-	return PointerGetDatum(heap_modify_tuple_by_cols(row.tuple, state->tupdesc,
-													 1, &flag, &nearest.value,
-													 &nearest.isnull));
+	return PointerGetDatum(
+		heap_modify_tuple_by_cols(state->row.tuple, state->tupdesc, 1, &flag,
+								  &nearest.value, &nearest.isnull));
 }
 
 /*
@@ -270,11 +263,12 @@ find_log(TriggerData *trigdata, TriggerState *state)
  * larger key of two rows that one command wrote is the new one.
  */
 static void
-log_pair(const TriggerState *state, const NewRow *row, const NearRow *near)
+log_pair(const TriggerState *state, const NearRow *near)
 {
 	Oid types[] = {state->key_att->atttypid, state->key_att->atttypid, INT4OID,
 				   TIMESTAMPTZOID};
-	Datum values[] = {row->key.value, near->key, Int32GetDatum(near->distance),
+	Datum values[] = {state->row.key.value, near->key,
+					  Int32GetDatum(near->distance),
 					  TimestampTzGetDatum(
 						  GetCurrentTransactionStartTimestamp())};
 
@@ -293,46 +287,42 @@ simdup_log_trigger(PG_FUNCTION_ARGS)
 {
 	TriggerState *state = simdup_trigger_setup(fcinfo, TRIGGER_LOG);
 	TriggerData *trigdata = (TriggerData *) fcinfo->context;
-	NearSearch search;
 	const NearRow *near;
-	NewRow row;
 
 	if (!OidIsValid(state->log_table))
 		find_log(trigdata, state);
-	if (!read_row(trigdata, state, &row) || !row.has_fp)
+	if (!read_row(trigdata, state) || !state->row.has_fp)
 		return PointerGetDatum(NULL);
-	for (near = simdup_trigger_first_near(&search, state, &row); near != NULL;
-		 near = simdup_trigger_next_near(&search))
-		log_pair(state, &row, near);
-	simdup_trigger_end_search(&search);
+	for (near = simdup_trigger_first_near(state); near != NULL;
+		 near = simdup_trigger_next_near(state))
+		log_pair(state, near);
+	simdup_trigger_end_search(state);
 	return PointerGetDatum(NULL);
 }
 
 /* Return the key of a near row, as core writes keys: "(names)=(values)". */
 static char *
-near_key(const NearSearch *search, const NearRow *near)
+near_key(TriggerState *state, const NearRow *near)
 {
 	TupleTableSlot *slot = near->target->slot;
-	const char *comma = "";
 	StringInfoData names;
 	StringInfoData values;
 	ListCell *cell;
 
-	simdup_trigger_fetch(search, near);
+	simdup_trigger_fetch(state, near);
 	initStringInfo(&names);
 	initStringInfo(&values);
-	foreach (cell, search->state->options.key)
+	foreach (cell, state->options.key)
 	{
-		AttrNumber attnum = get_attnum(near->target->table, lfirst(cell));
-		Oid type =
-			TupleDescAttr(slot->tts_tupleDescriptor, attnum - 1)->atttypid;
-		bool isnull;
-		Datum value = slot_getattr(slot, attnum, &isnull);
+		char *name = lfirst(cell);
+		char *value = SPI_getvalue(ExecFetchSlotHeapTuple(slot, false, NULL),
+								   slot->tts_tupleDescriptor,
+								   get_attnum(near->target->table, name));
+		const char *comma = names.len == 0 ? "" : ", ";
 
-		appendStringInfo(&names, "%s%s", comma, (char *) lfirst(cell));
+		appendStringInfo(&names, "%s%s", comma, name);
 		appendStringInfo(&values, "%s%s", comma,
-						 isnull ? "null" : simdup_key_text(type, value));
-		comma = ", ";
+						 value == NULL ? "null" : value);
 	}
 	return psprintf("(%s)=(%s)", names.data, values.data);
 }
@@ -344,15 +334,13 @@ simdup_reject_trigger(PG_FUNCTION_ARGS)
 	TriggerState *state = simdup_trigger_setup(fcinfo, TRIGGER_REJECT);
 	TriggerData *trigdata = (TriggerData *) fcinfo->context;
 	const NearRow *near;
-	NearSearch search;
-	NewRow row;
 
-	if (!read_row(trigdata, state, &row) || !row.has_fp)
+	if (!read_row(trigdata, state) || !state->row.has_fp)
 		return PointerGetDatum(new_tuple(trigdata));
-	near = simdup_trigger_first_near(&search, state, &row);
+	near = simdup_trigger_first_near(state);
 	if (near != NULL)
 	{
-		char *key = near_key(&search, near);
+		char *key = near_key(state, near);
 
 		ereport(ERROR, errcode(ERRCODE_EXCLUSION_VIOLATION),
 				errmsg("new row for relation \"%s\" repeats a row within distance %d, refused by \"%s\"",
@@ -363,6 +351,6 @@ simdup_reject_trigger(PG_FUNCTION_ARGS)
 				errtableconstraint(trigdata->tg_relation,
 								   trigdata->tg_trigger->tgname));
 	}
-	simdup_trigger_end_search(&search);
+	simdup_trigger_end_search(state);
 	return PointerGetDatum(new_tuple(trigdata));
 }

@@ -7,11 +7,8 @@
 #include "compat.h"
 
 #include "access/htup_details.h"
-#include "access/table.h"
-#include "access/tableam.h"
 #include "access/xact.h"
 #include "catalog/namespace.h"
-#include "catalog/pg_namespace.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
@@ -27,8 +24,8 @@
 #include "utils/varlena.h"
 
 #include "server/arguments.h"
-#include "server/settings.h"
-#include "triggers/identity.h"
+#include "server/progress.h"
+#include "triggers/trigger.h"
 
 /* Check whether the user may read the trigger's table, or else these columns. */
 static bool
@@ -46,9 +43,9 @@ may_read(const TriggerState *state, const List *columns)
 	return columns != NIL;
 }
 
-/* Ask by SQL whether the user sees a row, whatever the search_path. */
+/* Ask by SQL whether the user sees a row. */
 static bool
-ask_for_row(const NearSearch *search, const NearRow *near)
+ask_for_row(TriggerState *state, const NearRow *near)
 {
 	ItemPointerData tid = near->tid;
 	Oid types[] = {TIDOID, OIDOID};
@@ -57,10 +54,9 @@ ask_for_row(const NearSearch *search, const NearRow *near)
 	bool sees;
 
 	SPI_connect();
-	PushActiveSnapshot(search->snapshot);
-	SPI_execute_with_args(psprintf("SELECT FROM %s AS t WHERE t.ctid OPERATOR(pg_catalog.=) $1"
-								   " AND t.tableoid OPERATOR(pg_catalog.=) $2",
-								   simdup_table_name(search->state->table)),
+	PushActiveSnapshot(state->search.snapshot);
+	SPI_execute_with_args(psprintf("SELECT FROM %s AS t WHERE t.ctid = $1 AND t.tableoid = $2",
+								   simdup_table_name(state->table)),
 						  lengthof(types), types, values, NULL, true, 1);
 	PopActiveSnapshot();
 	sees = SPI_processed > 0;
@@ -98,7 +94,7 @@ static const char *const asking[][2] = {
  * seen. Raised, the error would tell that there is a near row.
  */
 static bool
-sees_row(const NearSearch *search, const NearRow *near)
+sees_row(TriggerState *state, const NearRow *near)
 {
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
@@ -107,11 +103,16 @@ sees_row(const NearSearch *search, const NearRow *near)
 
 	for (size_t i = 0; i < lengthof(asking); i++)
 		simdup_set_for_now(asking[i][0], asking[i][1]);
+	/* the server's operators, and for what a policy calls, the user's path */
+	simdup_set_for_now("search_path",
+					   *namespace_search_path == '\0'
+						   ? "pg_catalog"
+						   : psprintf("pg_catalog, %s", namespace_search_path));
 	BeginInternalSubTransaction(NULL);
 	PG_TRY();
 	{
 		MemoryContextSwitchTo(context);
-		sees = ask_for_row(search, near);
+		sees = ask_for_row(state, near);
 		ReleaseCurrentSubTransaction();
 	}
 	PG_CATCH();
@@ -131,7 +132,7 @@ sees_row(const NearSearch *search, const NearRow *near)
 	PG_END_TRY();
 	MemoryContextSwitchTo(context);
 	CurrentResourceOwner = owner;
-	simdup_path_end(level);
+	AtEOXact_GUC(true, level);
 	return sees;
 }
 
@@ -194,17 +195,6 @@ row_datum(const TriggerState *state, TriggerTarget *target, TupleDesc tupdesc,
 	return heap_copy_tuple_as_datum(tuple, state->table_desc);
 }
 
-/* Return a near row as the condition's second argument. */
-static Datum
-near_row_datum(const NearSearch *search, const NearRow *near)
-{
-	TriggerTarget *target = near->target;
-
-	simdup_trigger_fetch(search, near);
-	return row_datum(search->state, target, RelationGetDescr(target->heap),
-					 ExecFetchSlotHeapTuple(target->slot, false, NULL));
-}
-
 /*
  * Call the condition with a search_path that the writer does not choose. A path
  * that the function sets itself goes before it.
@@ -213,28 +203,21 @@ static bool
 call_condition(TriggerState *state, Datum new_row, Datum near_row)
 {
 	LOCAL_FCINFO(call, 2);
-	Oid schemas[] = {PG_CATALOG_NAMESPACE, get_func_namespace(state->function),
-					 get_rel_namespace(state->table)};
-	int level;
-	StringInfoData path;
+	Oid own_schema = get_func_namespace(state->function);
+	Oid schema = get_rel_namespace(state->table);
+	int level = NewGUCNestLevel();
 	Datum result;
 
-	initStringInfo(&path);
-	for (size_t i = 0; i < lengthof(schemas); i++)
-	{
-		char *name = get_namespace_name(schemas[i]);
-
-		if (name != NULL)
-			appendStringInfo(&path, "%s, ", quote_identifier(name));
-	}
-	appendStringInfoString(&path, "pg_temp");
-	level = simdup_path_begin(path.data);
+	simdup_set_for_now("search_path",
+					   psprintf("pg_catalog, %s, %s, pg_temp",
+								quote_identifier(get_namespace_name(own_schema)),
+								quote_identifier(get_namespace_name(schema))));
 	InitFunctionCallInfoData(*call, &state->condition_function, 2, InvalidOid,
 							 NULL, NULL);
 	call->args[0] = (NullableDatum){new_row, false};
 	call->args[1] = (NullableDatum){near_row, false};
 	result = FunctionCallInvoke(call);
-	simdup_path_end(level);
+	AtEOXact_GUC(true, level);
 	return !call->isnull && DatumGetBool(result);
 }
 
@@ -243,48 +226,48 @@ call_condition(TriggerState *state, Datum new_row, Datum near_row)
  * time: it may have been replaced or dropped.
  */
 static bool
-fulfils_condition(NearSearch *search, const NearRow *near)
+fulfils_condition(TriggerState *state, const NearRow *near)
 {
-	TriggerState *state = search->state;
 	MemoryContext caller;
 	Oid function;
 	Datum near_row;
 	bool holds;
 
-	if (search->new_row == (Datum) 0)
-		search->new_row =
-			row_datum(state, state->own, state->tupdesc, search->row->complete);
+	if (state->search.new_row == (Datum) 0)
+		state->search.new_row =
+			row_datum(state, state->own, state->tupdesc, state->row.complete);
 	caller = MemoryContextSwitchTo(GetPerTupleMemoryContext(state->estate));
 	function = find_condition(state);
 	if (function != state->condition_oid)
 		fmgr_info_cxt(function, &state->condition_function, state->context);
 	state->condition_oid = function;
-	near_row = near_row_datum(search, near);
-	holds = near->is_newer ? call_condition(state, near_row, search->new_row)
-						   : call_condition(state, search->new_row, near_row);
+	simdup_trigger_fetch(state, near);
+	near_row =
+		row_datum(state, near->target, RelationGetDescr(near->target->heap),
+				  ExecFetchSlotHeapTuple(near->target->slot, false, NULL));
+	holds = near->is_newer
+				? call_condition(state, near_row, state->search.new_row)
+				: call_condition(state, state->search.new_row, near_row);
 	MemoryContextSwitchTo(caller);
 	ResetPerTupleExprContext(state->estate);
 	return holds;
 }
 
 bool
-simdup_trigger_may_search(NearSearch *search)
+simdup_trigger_may_search(TriggerState *state)
 {
-	const TriggerState *state = search->state;
-
 	if (state->kind == TRIGGER_REJECT)
 		return true;
-	search->asks =
+	state->search.asks =
 		check_enable_rls(state->table, InvalidOid, true) == RLS_ENABLED;
-	return may_read(state, search->asks ? NIL : state->options.key);
+	return may_read(state, state->search.asks ? NIL : state->options.key);
 }
 
 bool
-simdup_trigger_counts(NearSearch *search, const NearRow *near)
+simdup_trigger_counts(TriggerState *state, const NearRow *near)
 {
-	return (!search->asks || sees_row(search, near)) &&
-		   (search->state->options.condition == NULL ||
-			fulfils_condition(search, near));
+	return (!state->search.asks || sees_row(state, near)) &&
+		   (state->options.condition == NULL || fulfils_condition(state, near));
 }
 
 int

@@ -97,6 +97,21 @@ INSERT INTO t (id, fp) VALUES (2, '00ff00ff00ff00ff');
 \set VERBOSITY default
 RESET ROLE;
 SELECT count(*) FROM t;
+-- The row is asked for by the server's operators. What a policy calls has the user's path.
+CREATE SCHEMA arrival_hidden_path;
+CREATE FUNCTION arrival_hidden_path.always(tid, tid) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT true';
+CREATE OPERATOR arrival_hidden_path.= (LEFTARG = tid, RIGHTARG = tid, FUNCTION = arrival_hidden_path.always);
+CREATE FUNCTION arrival_hidden_path.is_own(name) RETURNS boolean LANGUAGE sql STABLE AS 'SELECT $1 = current_user';
+CREATE FUNCTION sees(name) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RETURN is_own($1); END $$;
+GRANT USAGE ON SCHEMA arrival_hidden_path TO regress_simdup_hidden;
+DROP POLICY s ON t;
+CREATE POLICY s ON t FOR SELECT USING (sees(owner));
+SET search_path = arrival_hidden_path, pg_catalog, arrival_hidden, public;
+SET ROLE regress_simdup_hidden;
+INSERT INTO t (id, fp) VALUES (3, 'ffffffff00000000'), (4, '00ff00ff00ff00ff'), (5, 'ffffffff00000001');
+RESET ROLE;
+SET search_path = arrival_hidden, public;
+SELECT id, flag FROM t WHERE id > 2 ORDER BY id;
 SET client_min_messages = error;
-DROP SCHEMA arrival_hidden CASCADE;
+DROP SCHEMA arrival_hidden, arrival_hidden_path CASCADE;
 DROP ROLE regress_simdup_hidden;
