@@ -18,7 +18,7 @@
 #include "core/cluster/grouping.h"
 #include "core/compare/statistics.h"
 #include "core/host.h"
-#include "core/search/index_entries.h"
+#include "core/search/sort.h"
 #include "server/arguments.h"
 #include "type/simhash64.h"
 

@@ -28,7 +28,7 @@
 #include "core/fingerprint/hamming.h"
 #include "core/fingerprint/hash.h"
 #include "core/host.h"
-#include "core/search/index_entries.h"
+#include "core/search/sort.h"
 #include "server/arguments.h"
 #include "server/settings.h"
 

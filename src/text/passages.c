@@ -18,7 +18,7 @@
 #include "core/fingerprint/hamming.h"
 #include "core/fingerprint/hash.h"
 #include "core/host.h"
-#include "core/search/index_entries.h"
+#include "core/search/sort.h"
 #include "core/unicode/html.h"
 #include "server/arguments.h"
 #include "text/minhash64.h"

@@ -12,7 +12,7 @@
 
 #include "core/compare/resemblance.h"
 #include "core/host.h"
-#include "core/search/index_entries.h"
+#include "core/search/sort.h"
 
 /* Sets */
 

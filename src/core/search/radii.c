@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "core/compare/statistics.h"
-#include "core/search/radii.h"
+#include "core/search/search.h"
 
 #define MAX_DISTANCE 64
 

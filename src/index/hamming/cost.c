@@ -18,7 +18,7 @@
 #include "utils/selfuncs.h"
 #include "utils/spccache.h"
 
-#include "core/search/radii.h"
+#include "core/search/search.h"
 #include "index/hamming/am.h"
 #include "index/planner.h"
 #include "type/simhash64.h"

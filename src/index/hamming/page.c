@@ -102,12 +102,11 @@ simdup_hamming_fill_leaf(Page page, const SimdupEntry *entries, int n)
 int
 simdup_hamming_sorted_entries(Page page, SimdupEntry *entries)
 {
-	SimdupEntry spare[HAMMING_LEAF_CAPACITY];
 	int n = hamming_count(page);
 
 	for (int i = 0; i < n; i++)
 		entries[i] = hamming_leaf_entry(page, i);
-	simdup_sort_entries(entries, n, spare);
+	simdup_sort_pairs(entries, n);
 	return n;
 }
 

@@ -18,8 +18,8 @@
 #include "storage/itemptr.h"
 #include "utils/rel.h"
 
-#include "core/search/index_entries.h"
-#include "core/search/radii.h"
+#include "core/search/search.h"
+#include "core/search/sort.h"
 
 #define HAMMING_TREES (SIMDUP_ROTATIONS + 1)
 #define HAMMING_NULL_TREE SIMDUP_ROTATIONS
@@ -85,8 +85,6 @@ typedef struct HammingLink
 
 StaticAssertDecl(HAMMING_LEAF_CAPACITY <= SIMDUP_MAX_FOUND,
 				 "a page's values fit in a search");
-StaticAssertDecl(HAMMING_LEAF_CAPACITY <= SIMDUP_SORT_SPARE,
-				 "a leaf is sorted with no more room than its own");
 StaticAssertDecl(sizeof(HammingLink) == 10, "links are packed");
 StaticAssertDecl(HAMMING_VALUES_OFFSET == 64, "values begin at a cache line");
 
