@@ -16,7 +16,7 @@
 #include "batch/groups.h"
 #include "batch/join.h"
 #include "core/cluster/grouping.h"
-#include "core/compare/statistics.h"
+#include "core/compare/resemblance.h"
 #include "core/host.h"
 #include "core/search/sort.h"
 #include "server/arguments.h"

@@ -17,7 +17,6 @@
 #include "utils/memutils.h"
 
 #include "core/compare/resemblance.h"
-#include "core/compare/statistics.h"
 #include "index/hamming/am.h"
 #include "index/planner.h"
 #include "server/arguments.h"

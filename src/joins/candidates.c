@@ -19,7 +19,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "core/compare/statistics.h"
+#include "core/compare/resemblance.h"
 #include "core/fingerprint/hamming.h"
 #include "core/host.h"
 #include "joins/candidates.h"

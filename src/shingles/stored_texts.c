@@ -11,7 +11,6 @@
 #include "utils/varbit.h"
 
 #include "core/compare/resemblance.h"
-#include "core/compare/statistics.h"
 #include "core/fingerprint/hamming.h"
 #include "core/fingerprint/hash.h"
 #include "core/fingerprint/shingle.h"

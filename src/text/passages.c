@@ -12,7 +12,6 @@
 #include "utils/json.h"
 #include "utils/memutils.h"
 
-#include "core/compare/numbers.h"
 #include "core/compare/passages.h"
 #include "core/compare/resemblance.h"
 #include "core/fingerprint/hamming.h"

@@ -172,21 +172,11 @@ is_among(const char *chars, uint32_t cp)
 static bool
 is_sentence_end(uint32_t cp)
 {
-	size_t low = 0;
-	size_t high = simdup_n_sentence_ends;
+	size_t n =
+		simdup_count_chars(simdup_sentence_ends, simdup_n_sentence_ends, cp);
 
-	while (low < high)
-	{
-		size_t i = (low + high) / 2;
-
-		if (cp > simdup_sentence_ends[2 * i + 1])
-			low = i + 1;
-		else if (cp < simdup_sentence_ends[2 * i])
-			high = i;
-		else
-			return true;
-	}
-	return false;
+	/* within a range, or its end */
+	return n % 2 != 0 || (n > 0 && simdup_sentence_ends[n - 1] == cp);
 }
 
 /* Check whether a character is a digit, of full width or not. */

@@ -4,7 +4,7 @@
  */
 #include <math.h>
 
-#include "core/compare/statistics.h"
+#include "core/compare/resemblance.h"
 #include "core/search/search.h"
 
 #define MAX_DISTANCE 64
