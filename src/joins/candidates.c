@@ -23,9 +23,9 @@
 #include "core/fingerprint/hamming.h"
 #include "core/host.h"
 #include "joins/candidates.h"
+#include "joins/stored_texts.h"
 #include "server/arguments.h"
 #include "server/progress.h"
-#include "shingles/stored_texts.h"
 #include "text/minhash64.h"
 #include "type/simhash64.h"
 

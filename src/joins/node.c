@@ -21,7 +21,7 @@
 
 #include "joins/candidates.h"
 #include "joins/node.h"
-#include "shingles/stored_texts.h"
+#include "joins/stored_texts.h"
 #include "server/progress.h"
 
 static const CustomExecMethods hamming_methods;

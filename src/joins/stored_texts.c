@@ -15,10 +15,10 @@
 #include "core/fingerprint/hash.h"
 #include "core/fingerprint/shingle.h"
 #include "core/host.h"
+#include "joins/stored_texts.h"
 #include "server/arguments.h"
 #include "server/keys.h"
 #include "server/spill.h"
-#include "shingles/stored_texts.h"
 #include "text/minhash64.h"
 
 #define NO_NUMBER PG_UINT32_MAX
@@ -53,7 +53,7 @@ struct SimdupStoredTexts
 	int sketch_bits; /* of the first sketch */
 	uint32 n;
 	SimdupKeys *store; /* the contents, on disk; NULL: somebody else keeps them */
-	Datum (*get)(void *arg, uint32 number);
+	Datum (*get)(void *arg, uint32 number); /* from there */
 	void *arg;
 	SimdupTempFile *sets; /* summary, words */
 	int64 *set_at;		  /* by number: offset in the file, or NO_SET */
