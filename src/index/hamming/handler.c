@@ -14,7 +14,7 @@
 #include "utils/rel.h"
 
 #include "index/hamming/am.h"
-#include "index/hamming/tree.h"
+#include "index/hamming/page.h"
 
 /* Options */
 

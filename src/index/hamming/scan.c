@@ -27,7 +27,7 @@ simdup_hamming_begin_scan(Relation index, int n_keys, int n_orders)
 	HammingScan *state = palloc0(sizeof(HammingScan));
 
 	state->balls = palloc(sizeof(SimhashBall) * n_keys);
-	if (n_orders > HAMMING_MAX_ORDERS)
+	if (n_orders > 1)
 	{
 		scan->xs_orderbyvals = palloc0(sizeof(Datum) * n_orders);
 		scan->xs_orderbynulls = palloc0(sizeof(bool) * n_orders);
