@@ -5,7 +5,7 @@
  *
  * Texts are compared word by word, folded as minhash64 folds them. In scripts
  * without blanks, each character is a word. A word is shared if the other text has
- * a run of SIMDUP_PASSAGE_RUN words around it, within its sentence. In a shorter
+ * a run of five words around it, within its sentence. In a shorter
  * sentence, it is shared if the other text has the whole sentence. One or two such
  * characters of a sentence are no passage that the other text lacks.
  */
@@ -19,13 +19,6 @@
 #include "core/fingerprint/hash.h"
 #include "core/fingerprint/shingle.h"
 #include "core/unicode/charclass.h"
-
-/*
- * Words in a row that say the same in two texts. Some sentences of unrelated
- * letters hold such a run by chance. With five words these are .4 % in Chinese
- * and .06 % in English, with four 2.4 % and .2 %.
- */
-#define SIMDUP_PASSAGE_RUN 5
 
 /* Bytes of a text, from its first word on and with the marks around its words. */
 typedef struct SimdupPassage

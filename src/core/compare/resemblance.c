@@ -247,9 +247,6 @@ simdup_winnow(SimdupShingling shingling, int window, const char *text,
 
 /* Terms */
 
-/* Any odd number; each signature chooses its lexicon by another multiple. */
-#define LEXICON_SEED UINT64_C(0x9e3779b97f4a7c15)
-
 void
 simdup_terms_sort(SimdupTerm *terms, size_t n)
 {
@@ -319,7 +316,7 @@ simdup_cosine(const SimdupTerm *a, size_t n_a, const SimdupTerm *b, size_t n_b,
 static inline bool
 is_kept(uint64_t hash, uint32_t i, double keep)
 {
-	uint64_t draw = simdup_mix64(hash ^ i * LEXICON_SEED);
+	uint64_t draw = simdup_mix64(hash ^ i * SIMDUP_GOLDEN);
 
 	return (double) (draw >> 11) < keep * (double) (UINT64_C(1) << 53);
 }
@@ -339,7 +336,7 @@ simdup_imatch(const SimdupTerm *terms, size_t n, const SimdupTerm *lexicon,
 			!simdup_terms_find(lexicon, n_lexicon, term))
 			continue;
 		any = true;
-		hash = simdup_mix64((hash + 1) * LEXICON_SEED ^ term);
+		hash = simdup_mix64((hash + 1) * SIMDUP_GOLDEN ^ term);
 	}
 	*signature = hash;
 	return any;

@@ -71,7 +71,7 @@ typedef struct HammingCosts
 } HammingCosts;
 
 /*
- * nearest.c: rows in the order of their distance, stage by stage. Of ORDER BY
+ * Rows in the order of their distance, stage by stage (scan.c). Of ORDER BY
  * fp <~> a, fp <~> b, ... the first operand decides here, and the executor orders
  * by the others.
  */
@@ -121,8 +121,6 @@ typedef struct HammingScan
 	TupleTableSlot *slot;	 /* for rows looked up on a standby */
 } HammingScan;
 
-/* walk.c */
-
 /*
  * Return the pages that each radius around the center is expected to read in
  * each rotation, up to the largest radius at least. Valid until the next call.
@@ -147,11 +145,5 @@ extern void simdup_hamming_begin_search(IndexScanDesc scan);
 extern bool simdup_hamming_next_matches(IndexScanDesc scan);
 /* Let go of the leaf whose matches were returned. */
 extern void simdup_hamming_release_pin(HammingScan *state);
-
-/* nearest.c */
-extern void simdup_hamming_begin_order(IndexScanDesc scan);
-extern bool simdup_hamming_next_nearest(IndexScanDesc scan);
-/* Forget the candidates. */
-extern void simdup_hamming_end_stage(HammingOrder *order);
 
 #endif /* SIMDUP_INDEX_HAMMING_WALK_H */
