@@ -202,19 +202,6 @@ sketch_resemblance(const SimdupStoredTexts *contents, const SimdupHashes *a,
 	return simdup_agreement_resemblance(distance, contents->sketch_bits);
 }
 
-static void
-summarize(const SimdupHashes *set, Summary *summary)
-{
-	memset(summary, 0, sizeof(*summary));
-	summary->n = set->n;
-	for (size_t i = 0; i < set->n; i++)
-	{
-		uint64 bit = set->hashes[i] % SUMMARY_BITS;
-
-		summary->bits[bit / 64] |= UINT64CONST(1) << bit % 64;
-	}
-}
-
 /*
  * Make the words of a content, which are the ascending hashes of its shingles or its
  * bits. Keep them in the file.
@@ -230,7 +217,13 @@ make_set(SimdupStoredTexts *contents, uint32 number, Summary *summary)
 			: simdup_element_set(contents->shingling,
 								 simdup_text_to_utf8(DatumGetTextPP(content)));
 
-	summarize(&set, summary);
+	*summary = (Summary){.n = set.n};
+	for (size_t i = 0; i < set.n; i++)
+	{
+		uint64 bit = set.hashes[i] % SUMMARY_BITS;
+
+		summary->bits[bit / 64] |= UINT64CONST(1) << bit % 64;
+	}
 	contents->set_at[number] =
 		simdup_tempfile_append(contents->sets, summary, sizeof(*summary));
 	simdup_tempfile_append(contents->sets, set.hashes, set.n * sizeof(uint64));

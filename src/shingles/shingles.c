@@ -50,7 +50,7 @@ compare_sets(FunctionCallInfo fcinfo, bool containment)
 	if (sets[0].n == 0 || sets[1].n == 0)
 		PG_RETURN_NULL();
 	if (!containment)
-		PG_RETURN_FLOAT8(simdup_resemblance(&sets[0], &sets[1]));
+		PG_RETURN_FLOAT8(simdup_resemblance_from(&sets[0], &sets[1], 0));
 	PG_RETURN_FLOAT8((double) simdup_hashes_common(&sets[0], &sets[1]) /
 					 (double) sets[0].n);
 }

@@ -231,12 +231,6 @@ is_numeral_run(const char *s, size_t i)
 		   (is_chinese(s[i + 1]) || (i > 0 && is_chinese(s[i - 1])));
 }
 
-static bool
-begins_number(const char *s, size_t i)
-{
-	return is_digit(s[i]) || is_leading_point(s, i) || is_numeral_run(s, i);
-}
-
 /* The numbers so far, and where the next one is looked for. */
 typedef struct Output
 {
@@ -297,7 +291,8 @@ end_number(Output *out, size_t i)
 
 	out->taken = i;
 	if (is_one_of(s[i], SYMBOLS_WHITE) && is_sign(s[i + 1]) &&
-		!begins_number(s, i + 2))
+		!is_digit(s[i + 2]) && !is_leading_point(s, i + 2) &&
+		!is_numeral_run(s, i + 2))
 		i++;
 	if (is_sign(s[i]))
 	{

@@ -342,20 +342,6 @@ typedef struct Sharer
 	bool was_refused; /* it has a passage that is a letter */
 } Sharer;
 
-/* Mark what the texts have in common. */
-static void
-mark_sharer(Sharer *sharer, const SimdupWordSet *common)
-{
-	size_t n = sharer->words.n;
-
-	sharer->marked = mark_words(&sharer->words, common);
-	for (size_t i = 0; i < n; i++)
-	{
-		sharer->n_marked += sharer->marked[i];
-		sharer->n_behind = sharer->marked[i] ? 0 : sharer->n_behind + 1;
-	}
-}
-
 /* Collect own words, in `all`, too. So many words behind the marked ones are none. */
 static void
 collect_own(Sharer *sharer, size_t max_tail, SimdupHashes *all)
@@ -480,15 +466,19 @@ simdup_shared_passages(const SimdupUtf8 *texts, size_t n_texts, bool by_most,
 	*which = 0;
 	for (size_t i = 0; i < n_texts; i++)
 	{
-		bool *letter = mark_boilerplate(&sharers[i].words, refused);
+		Sharer *sharer = &sharers[i];
+		bool *letter = mark_boilerplate(&sharer->words, refused);
 
-		mark_sharer(&sharers[i], &common);
-		n_long += sharers[i].n_behind > MAX_TAIL;
-		sharers[i].was_refused =
-			sharers[i].words.n > 0 &&
-			memchr(letter, true, sharers[i].words.n) != NULL;
+		sharer->marked = mark_words(&sharer->words, &common);
+		for (size_t j = 0; j < sharer->words.n; j++)
+		{
+			sharer->n_marked += sharer->marked[j];
+			sharer->n_behind = sharer->marked[j] ? 0 : sharer->n_behind + 1;
+			sharer->was_refused |= letter[j];
+		}
+		n_long += sharer->n_behind > MAX_TAIL;
 		simdup_free(letter);
-		if (sharers[i].n_marked > sharers[*which].n_marked)
+		if (sharer->n_marked > sharers[*which].n_marked)
 			*which = i;
 	}
 	/* where half of the texts go on, no few words behind are a signature */

@@ -24,9 +24,6 @@ extern bool simdup_folded_set(SimdupShingling shingling, const char *text,
 extern size_t simdup_hashes_common(const SimdupHashes *a,
 								   const SimdupHashes *b);
 
-/* Return the resemblance of two ascending sets, one of which is not empty. */
-extern double simdup_resemblance(const SimdupHashes *a, const SimdupHashes *b);
-
 /*
  * Return the resemblance of two ascending sets if it is at least
  * min_resemblance, else -1. An empty set resembles nothing. The comparison ends

@@ -129,22 +129,6 @@ add_row(Check *check, int list, uint64 row, bool is_null, uint64 fp)
 						is_null ? 0 : fp);
 }
 
-/* Add a leaf's entry, which lies in the range of its page. */
-static void
-check_entry(Check *check, BlockNumber block, int tree, const SimdupEntry *entry)
-{
-	bool is_null = tree == HAMMING_NULL_TREE;
-	ItemPointerData tid;
-
-	hamming_tid_of_row(entry->row, &tid);
-	simdup_hamming_check_tid(check->index, block, &tid, &check->heap_blocks);
-	if (is_null && entry->value != 0)
-		simdup_hamming_corrupted(check->index, block,
-								 "A NULL has a fingerprint.");
-	add_row(check, is_null ? 0 : tree, entry->row, is_null,
-			is_null ? 0 : simdup_unrotate(entry->value, tree));
-}
-
 /* Add a row of the table that the snapshot sees. */
 static void
 add_table_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
@@ -285,6 +269,8 @@ check_entries(Check *check, Page page, BlockNumber block,
 {
 	bool is_leaf = hamming_is_leaf(page);
 	int n_sorted = is_leaf ? hamming_head(page)->n_sorted : hamming_count(page);
+	int tree = hamming_head(page)->tree;
+	bool is_null = tree == HAMMING_NULL_TREE;
 	SimdupEntry previous = *low;
 
 	for (int i = is_leaf ? 0 : 1; i < hamming_count(page); i++)
@@ -298,8 +284,15 @@ check_entries(Check *check, Page page, BlockNumber block,
 			simdup_hamming_corrupted(check->index, block,
 									 "An entry is out of order.");
 		previous = entry;
-		if (is_leaf)
-			check_entry(check, block, hamming_head(page)->tree, &entry);
+		if (!is_leaf)
+			continue;
+		simdup_hamming_check_tid(check->index, block, hamming_tid(page, i),
+								 &check->heap_blocks);
+		if (is_null && entry.value != 0)
+			simdup_hamming_corrupted(check->index, block,
+									 "A NULL has a fingerprint.");
+		add_row(check, is_null ? 0 : tree, entry.row, is_null,
+				simdup_unrotate(entry.value, tree));
 	}
 }
 

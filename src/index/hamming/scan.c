@@ -382,21 +382,6 @@ add_key(IndexScanDesc scan, ScanKey key)
 }
 
 /*
- * Give the executor an empty tuple. A query that reads no column, such as
- * count(*), is an index-only scan for the planner even though the index returns
- * no column. The executor needs a tuple.
- */
-static void
-give_empty_tuple(IndexScanDesc scan)
-{
-	Datum value = 0;
-	bool is_null = true;
-
-	scan->xs_itupdesc = RelationGetDescr(scan->indexRelation);
-	scan->xs_itup = index_form_tuple(scan->xs_itupdesc, &value, &is_null);
-}
-
-/*
  * Check whether a row was removed. On a standby no pin holds up the removal of
  * dead rows: replay of generic WAL takes no cleanup lock. An index-only scan
  * would trust the visibility map and count a removed row, so each row is looked
@@ -429,8 +414,17 @@ start_scan(IndexScanDesc scan)
 
 	pgstat_count_index_scan(scan->indexRelation);
 	simdup_hamming_make_hints(scan->indexRelation);
+
+	/*
+	 * A query that reads no column, such as count(*), is an index-only scan for the
+	 * planner even though the index returns no column. The executor needs a tuple.
+	 */
 	if (scan->xs_want_itup && scan->xs_itup == NULL)
-		give_empty_tuple(scan);
+	{
+		scan->xs_itupdesc = RelationGetDescr(scan->indexRelation);
+		scan->xs_itup =
+			index_form_tuple(scan->xs_itupdesc, (Datum[]){0}, (bool[]){true});
+	}
 	state->n_balls = 0;
 	state->reads_values = state->reads_nulls = true;
 	state->recheck = state->recheck_nulls = false;
