@@ -191,17 +191,6 @@ sketch_words(VarBit *sketch)
 	return words;
 }
 
-static double
-sketch_resemblance(const SimdupStoredTexts *contents, const SimdupHashes *a,
-				   const SimdupHashes *b)
-{
-	int distance = 0;
-
-	for (size_t i = 0; i < a->n; i++)
-		distance += simdup_hamming64(a->hashes[i], b->hashes[i]);
-	return simdup_agreement_resemblance(distance, contents->sketch_bits);
-}
-
 /*
  * Make the words of a content, which are the ascending hashes of its shingles or its
  * bits. Keep them in the file.
@@ -297,6 +286,7 @@ simdup_stored_texts_resemblance(SimdupStoredTexts *contents, uint32 a, uint32 b,
 	const SimdupHashes *x;
 	const SimdupHashes *y;
 	double resemblance = 0;
+	int distance = 0;
 
 	if (contents->compared.number != a)
 		contents->compared = (SummarySlot){a, *summary_of(contents, a)};
@@ -306,9 +296,12 @@ simdup_stored_texts_resemblance(SimdupStoredTexts *contents, uint32 a, uint32 b,
 		return -1;
 	x = simdup_stored_texts_set(contents, a, 0);
 	y = simdup_stored_texts_set(contents, b, 1);
-	if (x->n > 0 && y->n > 0)
-		resemblance = contents->by_sketch
-						  ? sketch_resemblance(contents, x, y)
-						  : simdup_resemblance_from(x, y, min_resemblance);
+	if (!contents->by_sketch && x->n > 0 && y->n > 0)
+		return simdup_resemblance_from(x, y, min_resemblance);
+	for (size_t i = 0; contents->by_sketch && i < x->n; i++)
+		distance += simdup_hamming64(x->hashes[i], y->hashes[i]);
+	if (contents->by_sketch && x->n > 0)
+		resemblance =
+			simdup_agreement_resemblance(distance, contents->sketch_bits);
 	return resemblance >= min_resemblance ? resemblance : -1;
 }

@@ -342,7 +342,7 @@ typedef struct Sharer
 	bool was_refused; /* it has a passage that is a letter */
 } Sharer;
 
-/* Collect own words, in `all`, too. So many words behind the marked ones are none. */
+/* Collect own words, in `all`, too. Up to max_tail words at the end are none. */
 static void
 collect_own(Sharer *sharer, size_t max_tail, SimdupHashes *all)
 {

@@ -80,10 +80,10 @@ extern bool simdup_sample_runs(SimdupUtf8 text, size_t min_words,
 							   SimdupHashes *sample, uint64_t *digest);
 
 /*
- * Return the passages that nearly all of some texts have, as text *which has
- * them, in the same form, and whether they are boilerplate. by_most tells that
- * most texts of the table have them. `refused` has the runs of passages that were
- * found to be letters.
+ * Return the passages that nearly all of some texts have, in the same form. Set
+ * *which to the text whose bytes they are, and *boilerplate to whether they are such.
+ * With by_most, most texts of the table have them. `refused` has the runs of
+ * passages that were found to be letters.
  */
 extern SimdupPassage *simdup_shared_passages(const SimdupUtf8 *texts,
 											 size_t n_texts, bool by_most,

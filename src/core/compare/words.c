@@ -141,8 +141,8 @@ ends_sentence(uint32_t cp, const unsigned char *next, const unsigned char *end)
 }
 
 /*
- * Check whether a line at p begins an item of a list: with a bullet and a blank, or
- * with a number of up to two digits or a letter, a mark and a blank.
+ * Check whether a line at p begins an item of a list. A bullet does, or a letter or a
+ * number of up to two digits with a mark behind it. A blank follows.
  */
 static bool
 begins_item(const unsigned char *p, const unsigned char *end)

@@ -319,24 +319,6 @@ simdup_hamming_rescan(IndexScanDesc scan, ScanKey keys,
 	state->started = false;
 }
 
-/*
- * Add a condition on NULL. A row without a fingerprint may be a value for which
- * the operator class has none: then both conditions read those rows, and the
- * executor decides.
- */
-static void
-add_null_test(IndexScanDesc scan, bool is_null)
-{
-	HammingScan *state = scan->opaque;
-
-	if (simdup_hamming_computes(scan->indexRelation))
-		state->recheck_nulls = true;
-	else if (!is_null)
-		state->reads_nulls = false;
-	if (is_null)
-		state->reads_values = false;
-}
-
 /* Add a condition, as fp <@ ball. The ball of least radius is kept first. */
 static void
 add_ball(HammingScan *state, uint64 center, int64 radius)
@@ -358,7 +340,18 @@ add_key(IndexScanDesc scan, ScanKey key)
 
 	if (key->sk_flags & (SK_SEARCHNULL | SK_SEARCHNOTNULL))
 	{
-		add_null_test(scan, (key->sk_flags & SK_SEARCHNULL) != 0);
+		bool is_null = (key->sk_flags & SK_SEARCHNULL) != 0;
+
+		/*
+		 * A row without a fingerprint may be a value for which the operator class has
+		 * none. Then both conditions read those rows, and the executor decides.
+		 */
+		if (simdup_hamming_computes(scan->indexRelation))
+			state->recheck_nulls = true;
+		else if (!is_null)
+			state->reads_nulls = false;
+		if (is_null)
+			state->reads_values = false;
 		return;
 	}
 	/* no row without a fingerprint fulfils an operator, and none fulfils NULL */

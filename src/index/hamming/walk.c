@@ -90,7 +90,7 @@ make_histograms(Relation index)
 		/* the children are the leaves, or the root is the only one */
 		if (level == 0)
 			pages = Max(n, 1);
-		/* the first low key stands for all keys below the second */
+		/* the first bucket has all keys below the second low key */
 		histogram->n_buckets = Min(Max(n, 1), SIMDUP_BUCKETS);
 		histogram->pages = pages / histogram->n_buckets;
 		histogram->bounds[0] = 0;
