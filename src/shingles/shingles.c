@@ -200,22 +200,16 @@ simdup_shingle_sketch(PG_FUNCTION_ARGS)
 					   SIMDUP_MAX_SHINGLES);
 }
 
-static int
-checked_sketch_size(int32 k)
-{
-	return simdup_check_range(k, 1, PG_INT32_MAX, "sketch size",
-							  "The size given is %d.");
-}
-
 PG_FUNCTION_INFO_V1(simdup_shingle_sketch_bottom);
 Datum
 simdup_shingle_sketch_bottom(PG_FUNCTION_ARGS)
 {
 	SimdupShingling shingling =
 		simdup_get_shingling(PG_GETARG_INT32(1), PG_GETARG_TEXT_PP(3));
+	int k = simdup_check_range(PG_GETARG_INT32(2), 1, PG_INT32_MAX,
+							   "sketch size", "The size given is %d.");
 
-	return make_sketch(fcinfo, shingling, 1,
-					   (size_t) checked_sketch_size(PG_GETARG_INT32(2)));
+	return make_sketch(fcinfo, shingling, 1, (size_t) k);
 }
 
 /* A sketch that came back from SQL is ascending and without repetitions. */
@@ -252,7 +246,8 @@ simdup_sketch_resemblance(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		PG_RETURN_NULL();
 	if (!PG_ARGISNULL(2))
-		k = checked_sketch_size(PG_GETARG_INT32(2));
+		k = simdup_check_range(PG_GETARG_INT32(2), 1, PG_INT32_MAX,
+							   "sketch size", "The size given is %d.");
 	a = get_sketch(PG_GETARG_ARRAYTYPE_P(0), &n_a);
 	b = get_sketch(PG_GETARG_ARRAYTYPE_P(1), &n_b);
 	if (n_a == 0 || n_b == 0)
