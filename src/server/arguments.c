@@ -169,16 +169,23 @@ simdup_array_elements(ArrayType *array, const char *name, int *n)
 ArrayType *
 simdup_make_array(const void *elements, int n, Oid type)
 {
-	Datum *values = palloc((Size) n * sizeof(Datum));
+	Size data = (Size) n * (type == INT8OID ? sizeof(int64) : sizeof(int32));
+	ArrayType *array;
 
-	for (int i = 0; i < n; i++)
-		values[i] = type == INT8OID
-						? Int64GetDatum(((const int64 *) elements)[i])
-						: Int32GetDatum(((const int32 *) elements)[i]);
-	return type == INT8OID ? construct_array(values, n, type, sizeof(int64),
-											 FLOAT8PASSBYVAL, TYPALIGN_DOUBLE)
-						   : construct_array(values, n, type, sizeof(int32),
-											 true, TYPALIGN_INT);
+	if (n == 0)
+		return construct_empty_array(type);
+	if (data > MaxAllocSize / 2)
+		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				errmsg("array size exceeds the maximum allowed (%d)",
+					   (int) (MaxAllocSize / 2)));
+	array = palloc0(ARR_OVERHEAD_NONULLS(1) + data);
+	SET_VARSIZE(array, ARR_OVERHEAD_NONULLS(1) + data);
+	array->ndim = 1;
+	array->elemtype = type;
+	ARR_DIMS(array)[0] = n;
+	ARR_LBOUND(array)[0] = 1;
+	memcpy(ARR_DATA_PTR(array), elements, data);
+	return array;
 }
 
 static bool
