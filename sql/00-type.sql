@@ -4,7 +4,8 @@
 \echo Use "CREATE EXTENSION simdup" to load this file. \quit
 
 --
--- type: simhash64, a 64-bit fingerprint
+-- type: simhash64, a 64-bit fingerprint. The server keeps, compares and hashes it as a
+-- pg_lsn, which is an unsigned number of 64 bits, too.
 --
 
 CREATE TYPE simhash64;
@@ -14,9 +15,9 @@ CREATE FUNCTION simhash64_in(cstring) RETURNS simhash64
 CREATE FUNCTION simhash64_out(simhash64) RETURNS cstring
   AS 'MODULE_PATHNAME', 'simdup_simhash64_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION simhash64_recv(internal) RETURNS simhash64
-  AS 'MODULE_PATHNAME', 'simdup_simhash64_recv' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+  AS 'pg_lsn_recv' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION simhash64_send(simhash64) RETURNS bytea
-  AS 'MODULE_PATHNAME', 'simdup_simhash64_send' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+  AS 'pg_lsn_send' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
 
 CREATE TYPE simhash64 (
   INPUT = simhash64_in, OUTPUT = simhash64_out, RECEIVE = simhash64_recv, SEND = simhash64_send, LIKE = int8
@@ -74,25 +75,25 @@ COMMENT ON CAST (varchar AS simhash64) IS '16 hex digits, as the type is written
 -- statistics below row-level security.
 
 CREATE FUNCTION simhash64_eq(simhash64, simhash64) RETURNS boolean
-  AS 'MODULE_PATHNAME', 'simdup_simhash64_eq' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+  AS 'pg_lsn_eq' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION simhash64_ne(simhash64, simhash64) RETURNS boolean
-  AS 'MODULE_PATHNAME', 'simdup_simhash64_ne' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+  AS 'pg_lsn_ne' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION simhash64_lt(simhash64, simhash64) RETURNS boolean
-  AS 'MODULE_PATHNAME', 'simdup_simhash64_lt' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+  AS 'pg_lsn_lt' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION simhash64_le(simhash64, simhash64) RETURNS boolean
-  AS 'MODULE_PATHNAME', 'simdup_simhash64_le' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+  AS 'pg_lsn_le' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION simhash64_gt(simhash64, simhash64) RETURNS boolean
-  AS 'MODULE_PATHNAME', 'simdup_simhash64_gt' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+  AS 'pg_lsn_gt' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION simhash64_ge(simhash64, simhash64) RETURNS boolean
-  AS 'MODULE_PATHNAME', 'simdup_simhash64_ge' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+  AS 'pg_lsn_ge' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION simhash64_cmp(simhash64, simhash64) RETURNS integer
-  AS 'MODULE_PATHNAME', 'simdup_simhash64_cmp' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+  AS 'pg_lsn_cmp' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION simhash64_sortsupport(internal) RETURNS void
   AS 'MODULE_PATHNAME', 'simdup_simhash64_sortsupport' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION simhash64_hash(simhash64) RETURNS integer
-  AS 'MODULE_PATHNAME', 'simdup_simhash64_hash' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+  AS 'pg_lsn_hash' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION simhash64_hash_extended(simhash64, bigint) RETURNS bigint
-  AS 'MODULE_PATHNAME', 'simdup_simhash64_hash_extended' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+  AS 'pg_lsn_hash_extended' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 
 COMMENT ON FUNCTION simhash64_eq(simhash64, simhash64) IS 'implementation of = operator';
 COMMENT ON FUNCTION simhash64_ne(simhash64, simhash64) IS 'implementation of <> operator';

@@ -19,12 +19,12 @@
 #include "core/compare/passages.h"
 #include "core/fingerprint/hash.h"
 #include "core/host.h"
-#include "core/search/index_entries.h"
+#include "core/search/sort.h"
+#include "joins/stored_texts.h"
 #include "server/arguments.h"
 #include "server/progress.h"
 #include "server/source.h"
 #include "server/spill.h"
-#include "shingles/stored_texts.h"
 #include "text/passages.h"
 
 /* Texts by which a run is judged, and which must have it at least. */

@@ -19,7 +19,7 @@
 #include "core/cluster/grouping.h"
 #include "core/fingerprint/hash.h"
 #include "core/host.h"
-#include "core/search/index_entries.h"
+#include "core/search/sort.h"
 #include "server/progress.h"
 
 typedef struct GroupingRows

@@ -16,9 +16,9 @@
 #include "batch/groups.h"
 #include "batch/join.h"
 #include "core/cluster/grouping.h"
-#include "core/compare/statistics.h"
+#include "core/compare/resemblance.h"
 #include "core/host.h"
-#include "core/search/index_entries.h"
+#include "core/search/sort.h"
 #include "server/arguments.h"
 #include "type/simhash64.h"
 

@@ -27,7 +27,7 @@
 #include "core/cluster/grouping.h"
 #include "core/fingerprint/hamming.h"
 #include "core/host.h"
-#include "core/search/index_entries.h"
+#include "core/search/sort.h"
 #include "server/arguments.h"
 
 /* Pairs of a group that are shown. */

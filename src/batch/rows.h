@@ -13,10 +13,10 @@
 
 #include "core/cluster/grouping.h"
 #include "core/join/allpairs.h"
+#include "joins/stored_texts.h"
 #include "server/progress.h"
 #include "server/source.h"
 #include "server/spill.h"
-#include "shingles/stored_texts.h"
 
 typedef enum SimdupClusterMethod
 {

@@ -9,7 +9,7 @@
 
 #include "miscadmin.h"
 
-#include "core/compare/statistics.h"
+#include "core/compare/resemblance.h"
 #include "core/fingerprint/hamming.h"
 #include "core/fingerprint/hash.h"
 #include "server/arguments.h"

@@ -23,7 +23,7 @@
 
 #include "batch/join.h"
 #include "core/cluster/components.h"
-#include "core/compare/statistics.h"
+#include "core/compare/resemblance.h"
 #include "core/host.h"
 #include "server/arguments.h"
 #include "server/progress.h"

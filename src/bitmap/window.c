@@ -118,10 +118,8 @@ begin_partition(PartitionState *state, WindowObject winobj, int n_bits)
 	simdup_check_not_null(size_isnull, "window_size");
 	simdup_check_not_null(threshold_isnull, "threshold");
 	threshold = simdup_check_share(DatumGetFloat8(given), "threshold");
-	if (size < 1)
-		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				errmsg("window size must be at least 1"),
-				errdetail("The size given is %d.", size));
+	simdup_check_range(size, 1, PG_INT32_MAX, "window size",
+					   "The size given is %d.");
 
 	/* the window lives in the partition's memory, as long as the partition */
 	old = MemoryContextSwitchTo(GetMemoryChunkContext(state));

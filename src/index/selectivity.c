@@ -25,7 +25,7 @@
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
-#include "core/compare/statistics.h"
+#include "core/compare/resemblance.h"
 #include "core/fingerprint/hamming.h"
 #include "index/planner.h"
 #include "server/arguments.h"

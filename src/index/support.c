@@ -17,7 +17,6 @@
 #include "utils/memutils.h"
 
 #include "core/compare/resemblance.h"
-#include "core/compare/statistics.h"
 #include "index/hamming/am.h"
 #include "index/planner.h"
 #include "server/arguments.h"
@@ -400,16 +399,6 @@ plan_time_share(PlannerInfo *root, Node *node, double otherwise)
 	return IsA(value, Const) && value->constisnull ? -1 : otherwise;
 }
 
-/* Return the largest distance of texts, as far as it is known; -1 for NULL. */
-static int
-plan_time_agreement(PlannerInfo *root, Node *min_resemblance, Node *recall)
-{
-	double m = plan_time_share(root, min_resemblance, DEFAULT_MIN_RESEMBLANCE);
-	double r = plan_time_share(root, recall, DEFAULT_RECALL);
-
-	return m >= 0 && r >= 0 ? largest_distance(m, r) : -1;
-}
-
 static Node *
 make_integer(int value)
 {
@@ -446,25 +435,15 @@ simdup_set_limits(PlannerInfo *root, SimdupNearClause *clause, List *limits)
 	clause->of_texts = list_length(limits) == 2;
 	if (clause->of_texts)
 	{
-		clause->excludes_strangers =
-			plan_time_share(root, linitial(limits), DEFAULT_MIN_RESEMBLANCE) >=
-			RELATED;
-		clause->radius =
-			plan_time_agreement(root, linitial(limits), lsecond(limits));
+		double m =
+			plan_time_share(root, linitial(limits), DEFAULT_MIN_RESEMBLANCE);
+		double r = plan_time_share(root, lsecond(limits), DEFAULT_RECALL);
+
+		clause->excludes_strangers = m >= RELATED;
+		clause->radius = m >= 0 && r >= 0 ? largest_distance(m, r) : -1;
 	}
 	else
 		clause->radius = simdup_plan_time_radius(root, linitial(limits));
-}
-
-static void
-estimate_selectivity(SupportRequestSelectivity *req)
-{
-	SimdupNearClause clause = {.funcid = req->funcid,
-							   .a = linitial(req->args),
-							   .b = lsecond(req->args)};
-
-	simdup_set_limits(req->root, &clause, list_copy_tail(req->args, 2));
-	simdup_answer_selectivity(req, &clause);
 }
 
 PG_FUNCTION_INFO_V1(simdup_support);
@@ -486,7 +465,13 @@ simdup_support(PG_FUNCTION_ARGS)
 			(Node *) index_condition((SupportRequestIndexCondition *) request);
 	else if (IsA(request, SupportRequestSelectivity))
 	{
-		estimate_selectivity((SupportRequestSelectivity *) request);
+		SupportRequestSelectivity *req = (SupportRequestSelectivity *) request;
+		SimdupNearClause clause = {.funcid = req->funcid,
+								   .a = linitial(req->args),
+								   .b = lsecond(req->args)};
+
+		simdup_set_limits(req->root, &clause, list_copy_tail(req->args, 2));
+		simdup_answer_selectivity(req, &clause);
 		answer = request;
 	}
 	PG_RETURN_POINTER(answer);

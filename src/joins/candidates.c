@@ -18,7 +18,7 @@
 #include "executor/executor.h"
 #include "utils/memutils.h"
 
-#include "core/compare/statistics.h"
+#include "core/compare/resemblance.h"
 #include "core/fingerprint/hamming.h"
 #include "joins/node.h"
 #include "server/arguments.h"

@@ -9,7 +9,7 @@
 #include "miscadmin.h"
 
 #include "joins/node.h"
-#include "shingles/stored_texts.h"
+#include "joins/stored_texts.h"
 
 /* The scan tuple: the columns of an outer and of an inner row. */
 

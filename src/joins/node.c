@@ -20,7 +20,7 @@
 #include SIMDUP_EXPLAIN_STATE /* NOLINT(readability-duplicate-include): one file before 18 */
 
 #include "joins/node.h"
-#include "shingles/stored_texts.h"
+#include "joins/stored_texts.h"
 #include "server/progress.h"
 
 static const CustomExecMethods hamming_methods;

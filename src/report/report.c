@@ -11,8 +11,8 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 
-#include "core/compare/diff.h"
-#include "core/compare/statistics.h"
+#include "core/compare/passages.h"
+#include "core/compare/resemblance.h"
 #include "core/fingerprint/hamming.h"
 #include "core/unicode/charclass.h"
 #include "server/arguments.h"

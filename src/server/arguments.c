@@ -105,7 +105,9 @@ simdup_check_range(int value, int least, int most, const char *name,
 {
 	if (value < least || value > most)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				errmsg("%s must be between %d and %d", name, least, most),
+				most == PG_INT32_MAX
+					? errmsg("%s must be at least %d", name, least)
+					: errmsg("%s must be between %d and %d", name, least, most),
 				errdetail(detail, value));
 	return value;
 }

@@ -32,8 +32,8 @@ extern double simdup_check_share(double value, const char *name);
 extern double simdup_check_fraction(double value, const char *name);
 
 /*
- * Return a value that is between two others. The ERROR for another one names it,
- * and has this detail, with %d for the value.
+ * Return a value that is between two others, of which the larger may be PG_INT32_MAX.
+ * The ERROR for another one names it, and has this detail, with %d for the value.
  */
 extern int simdup_check_range(int value, int least, int most, const char *name,
 							  const char *detail);

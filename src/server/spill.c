@@ -193,7 +193,7 @@ simdup_tempfile_read(SimdupTempFile *file, int64 offset, void *data, size_t len)
  * Pairs of numbers, sorted: in memory, and on disk beyond it.
  *
  * A pair is 16 bytes here, and the sort compares few of them
- * (core/search/index_entries.c): tuplesort takes three times the memory and
+ * (core/search/sort.c): tuplesort takes three times the memory and
  * many times the time. Pairs that do not fit in memory go to temporary files as
  * sorted runs, which are merged as they are read. Files of one level are merged
  * before there are too many of them, so that their buffers fit in memory too.

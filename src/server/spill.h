@@ -7,7 +7,7 @@
 #define SIMDUP_SERVER_SPILL_H
 
 #include "core/join/allpairs.h"
-#include "core/search/index_entries.h"
+#include "core/search/sort.h"
 
 /*
  * A temporary file that is written at its end and read anywhere.

@@ -50,7 +50,7 @@ compare_sets(FunctionCallInfo fcinfo, bool containment)
 	if (sets[0].n == 0 || sets[1].n == 0)
 		PG_RETURN_NULL();
 	if (!containment)
-		PG_RETURN_FLOAT8(simdup_resemblance(&sets[0], &sets[1]));
+		PG_RETURN_FLOAT8(simdup_resemblance_from(&sets[0], &sets[1], 0));
 	PG_RETURN_FLOAT8((double) simdup_hashes_common(&sets[0], &sets[1]) /
 					 (double) sets[0].n);
 }
@@ -193,25 +193,11 @@ simdup_shingle_sketch(PG_FUNCTION_ARGS)
 {
 	SimdupShingling shingling =
 		simdup_get_shingling(PG_GETARG_INT32(1), PG_GETARG_TEXT_PP(3));
-	int32 modulus = PG_GETARG_INT32(2);
+	int modulus = simdup_check_range(PG_GETARG_INT32(2), 1, PG_INT32_MAX,
+									 "modulus", "The modulus given is %d.");
 
-	if (modulus < 1)
-		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				errmsg("modulus must be at least 1"),
-				errdetail("The modulus given is %d.", modulus),
-				errhint("One shingle in so many is kept."));
 	return make_sketch(fcinfo, shingling, (uint64) modulus,
 					   SIMDUP_MAX_SHINGLES);
-}
-
-static int
-checked_sketch_size(int32 k)
-{
-	if (k < 1)
-		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				errmsg("sketch size must be at least 1"),
-				errdetail("The size given is %d.", k));
-	return k;
 }
 
 PG_FUNCTION_INFO_V1(simdup_shingle_sketch_bottom);
@@ -220,9 +206,10 @@ simdup_shingle_sketch_bottom(PG_FUNCTION_ARGS)
 {
 	SimdupShingling shingling =
 		simdup_get_shingling(PG_GETARG_INT32(1), PG_GETARG_TEXT_PP(3));
+	int k = simdup_check_range(PG_GETARG_INT32(2), 1, PG_INT32_MAX,
+							   "sketch size", "The size given is %d.");
 
-	return make_sketch(fcinfo, shingling, 1,
-					   (size_t) checked_sketch_size(PG_GETARG_INT32(2)));
+	return make_sketch(fcinfo, shingling, 1, (size_t) k);
 }
 
 /* A sketch that came back from SQL is ascending and without repetitions. */
@@ -259,7 +246,8 @@ simdup_sketch_resemblance(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		PG_RETURN_NULL();
 	if (!PG_ARGISNULL(2))
-		k = checked_sketch_size(PG_GETARG_INT32(2));
+		k = simdup_check_range(PG_GETARG_INT32(2), 1, PG_INT32_MAX,
+							   "sketch size", "The size given is %d.");
 	a = get_sketch(PG_GETARG_ARRAYTYPE_P(0), &n_a);
 	b = get_sketch(PG_GETARG_ARRAYTYPE_P(1), &n_b);
 	if (n_a == 0 || n_b == 0)
@@ -286,14 +274,11 @@ simdup_super_shingles(PG_FUNCTION_ARGS)
 {
 	int n;
 	const int64 *values = get_sketch(PG_GETARG_ARRAYTYPE_P(0), &n);
-	int w = PG_GETARG_INT32(1);
+	int w = simdup_check_range(PG_GETARG_INT32(1), 1, PG_INT32_MAX,
+							   "super-shingle width", "The width given is %d.");
 	uint64 *bytes; /* big-endian */
 	SimdupHashes set = {0};
 
-	if (w < 1)
-		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				errmsg("super-shingle width must be at least 1"),
-				errdetail("The width given is %d.", w));
 	if (n == 0)
 		PG_RETURN_ARRAYTYPE_P(simdup_make_array(NULL, 0, INT8OID));
 	w = Min(w, n);

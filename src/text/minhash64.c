@@ -13,7 +13,6 @@
 #include "utils/varbit.h"
 
 #include "core/compare/resemblance.h"
-#include "core/compare/statistics.h"
 #include "core/fingerprint/hash.h"
 #include "core/fingerprint/shingle.h"
 #include "core/host.h"

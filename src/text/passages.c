@@ -12,13 +12,12 @@
 #include "utils/json.h"
 #include "utils/memutils.h"
 
-#include "core/compare/numbers.h"
 #include "core/compare/passages.h"
 #include "core/compare/resemblance.h"
 #include "core/fingerprint/hamming.h"
 #include "core/fingerprint/hash.h"
 #include "core/host.h"
-#include "core/search/index_entries.h"
+#include "core/search/sort.h"
 #include "core/unicode/html.h"
 #include "server/arguments.h"
 #include "text/minhash64.h"
@@ -377,7 +376,8 @@ simdup_explain(PG_FUNCTION_ARGS)
 	{
 		double common = (double) simdup_hashes_common(&a->set, &b->set);
 
-		values[1] = Float8GetDatum(simdup_resemblance(&a->set, &b->set));
+		values[1] =
+			Float8GetDatum(simdup_resemblance_from(&a->set, &b->set, 0));
 		values[2] = Float8GetDatum(common / (double) a->set.n);
 		values[3] = Float8GetDatum(common / (double) b->set.n);
 	}

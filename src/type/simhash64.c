@@ -2,8 +2,9 @@
  * simhash64.c
  *	  The type simhash64, a 64-bit fingerprint, 8 bytes by value; and simhash_ball.
  *
- * Order is unsigned, so that it is also the order of the text form. Every bit
- * pattern is a valid value: there is nothing to check on receive.
+ * Order is unsigned, so that it is also the order of the text form. The server's
+ * functions of pg_lsn compare, hash, send and receive it (sql/00-type.sql): any bit
+ * pattern is a valid value.
  *
  * A ball is a query as a value: an index condition has one operand, so center
  * and radius travel together. People write simhash_within.
@@ -77,90 +78,19 @@ simdup_simhash64_out(PG_FUNCTION_ARGS)
 	PG_RETURN_CSTRING(str);
 }
 
-PG_FUNCTION_INFO_V1(simdup_simhash64_recv);
-Datum
-simdup_simhash64_recv(PG_FUNCTION_ARGS)
-{
-	StringInfo buf = (StringInfo) PG_GETARG_POINTER(0);
-
-	PG_RETURN_SIMHASH64((uint64) pq_getmsgint64(buf));
-}
-
-PG_FUNCTION_INFO_V1(simdup_simhash64_send);
-Datum
-simdup_simhash64_send(PG_FUNCTION_ARGS)
-{
-	StringInfoData buf;
-
-	pq_begintypsend(&buf);
-	pq_sendint64(&buf, PG_GETARG_SIMHASH64(0));
-	PG_RETURN_BYTEA_P(pq_endtypsend(&buf));
-}
-
-/* Comparison */
-
-#define SIMHASH64_COMPARISON(name, op) \
-	PG_FUNCTION_INFO_V1(simdup_simhash64_##name); \
-	Datum simdup_simhash64_##name(PG_FUNCTION_ARGS) \
-	{ \
-		PG_RETURN_BOOL(PG_GETARG_SIMHASH64(0) op PG_GETARG_SIMHASH64(1)); \
-	}
-
-SIMHASH64_COMPARISON(eq, ==)
-SIMHASH64_COMPARISON(ne, !=)
-SIMHASH64_COMPARISON(lt, <)
-SIMHASH64_COMPARISON(le, <=)
-SIMHASH64_COMPARISON(gt, >)
-SIMHASH64_COMPARISON(ge, >=)
-
-static int
-compare(Datum x, Datum y, SortSupport ssup pg_attribute_unused())
-{
-	uint64 a = DatumGetSimhash64(x);
-	uint64 b = DatumGetSimhash64(y);
-
-	return (a > b) - (a < b);
-}
-
-PG_FUNCTION_INFO_V1(simdup_simhash64_cmp);
-Datum
-simdup_simhash64_cmp(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_INT32(compare(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), NULL));
-}
-
 PG_FUNCTION_INFO_V1(simdup_simhash64_sortsupport);
 Datum
 simdup_simhash64_sortsupport(PG_FUNCTION_ARGS)
 {
 	SortSupport ssup = (SortSupport) PG_GETARG_POINTER(0);
 
-	/* tuplesort specialises on this very comparator for by-value datums */
+	/* tuplesort specialises on this comparator; without one it calls simhash64_cmp */
 #if SIZEOF_DATUM >= 8
 	ssup->comparator = ssup_datum_unsigned_cmp;
 #else
-	ssup->comparator = compare;
+	(void) ssup;
 #endif
 	PG_RETURN_VOID();
-}
-
-/*
- * Hashing: core's int8 hash, like pg_lsn. Stored in hash indexes and hash
- * partitions, so cast in stone.
- */
-
-PG_FUNCTION_INFO_V1(simdup_simhash64_hash);
-Datum
-simdup_simhash64_hash(PG_FUNCTION_ARGS)
-{
-	return hashint8(fcinfo);
-}
-
-PG_FUNCTION_INFO_V1(simdup_simhash64_hash_extended);
-Datum
-simdup_simhash64_hash_extended(PG_FUNCTION_ARGS)
-{
-	return hashint8extended(fcinfo);
 }
 
 /* Casts: the same 64 bits, the most significant first. */
@@ -242,8 +172,8 @@ simdup_simhash64_from_numeric(PG_FUNCTION_ARGS)
 }
 
 /*
- * Like simdup_simhash64_hash and simhash_ball_has, because each operator and each
- * cast needs a C function.
+ * Like simdup_simhash_in_ball and simdup_simhash_ball_contains, because each operator
+ * needs a C function.
  */
 PG_FUNCTION_INFO_V1(simdup_simhash_distance);
 Datum

@@ -3,7 +3,7 @@
  *	  The parts of two texts' differences: all of both texts, and equal where
  *	  they say so.
  */
-#include "core/compare/diff.h"
+#include "core/compare/passages.h"
 #include "input.h"
 
 int

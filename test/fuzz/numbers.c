@@ -6,7 +6,7 @@
  */
 #include <regex.h>
 
-#include "core/compare/numbers.h"
+#include "core/compare/passages.h"
 #include "core/host.h"
 #include "input.h"
 

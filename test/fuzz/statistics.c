@@ -5,7 +5,7 @@
  */
 #include <math.h>
 
-#include "core/compare/statistics.h"
+#include "core/compare/resemblance.h"
 #include "input.h"
 #include "random.h"
 

@@ -4,7 +4,7 @@
  */
 #include <time.h>
 
-#include "core/compare/diff.h"
+#include "core/compare/passages.h"
 #include "random.h"
 #include "tap.h"
 

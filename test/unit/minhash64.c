@@ -4,7 +4,7 @@
  */
 #include <math.h>
 
-#include "core/compare/statistics.h"
+#include "core/compare/resemblance.h"
 #include "core/fingerprint/hash.h"
 #include "core/host.h"
 #include "minhash64.h"

@@ -2,7 +2,7 @@
  * numbers.c
  *	  The numbers of texts in many scripts.
  */
-#include "core/compare/numbers.h"
+#include "core/compare/passages.h"
 #include "core/host.h"
 #include "tap.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/search/index_entries.h"
+#include "core/search/sort.h"
 #include "random.h"
 #include "tap.h"
 

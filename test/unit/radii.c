@@ -4,7 +4,7 @@
  */
 #include <math.h>
 
-#include "core/search/radii.h"
+#include "core/search/search.h"
 #include "random.h"
 #include "tap.h"
 

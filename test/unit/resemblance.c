@@ -58,7 +58,7 @@ test_limits(void)
 												UINT64_C(0x9e3779b97f4a7c15));
 			simdup_hashes_unique(&sets[i]);
 		}
-		resemblance = simdup_resemblance(&sets[0], &sets[1]);
+		resemblance = simdup_resemblance_from(&sets[0], &sets[1], 0);
 		limits[0] = resemblance;
 		limits[1] = nextafter(resemblance, 2);
 		limits[2] = nextafter(resemblance, -1);

@@ -5,7 +5,7 @@
  */
 #include <math.h>
 
-#include "core/compare/statistics.h"
+#include "core/compare/resemblance.h"
 #include "random.h"
 #include "tap.h"
 

@@ -7,7 +7,7 @@
 
 #include "core/cluster/grouping.h"
 #include "core/host.h"
-#include "core/search/index_entries.h"
+#include "core/search/sort.h"
 
 #define NONE UINT32_MAX
 

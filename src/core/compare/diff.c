@@ -10,7 +10,7 @@
  */
 #include <string.h>
 
-#include "core/compare/diff.h"
+#include "core/compare/passages.h"
 #include "core/fingerprint/hash.h"
 #include "core/host.h"
 #include "core/unicode/charclass.h"

@@ -6,7 +6,7 @@
  * to a number. A stretch of other characters becomes one symbol. Numbers are read
  * from that string, with looks ahead and back of any length.
  */
-#include "core/compare/numbers.h"
+#include "core/compare/passages.h"
 
 #include <string.h>
 
@@ -26,86 +26,63 @@
 #define SYMBOLS_GROUPING ".,wa'qnfts"
 #define SYMBOLS_DECIMAL ".,d" /* d: the Arabic decimal separator */
 
-/*
- * The characters that have symbols, ascending: n of them from first on, whose
- * symbols follow each other, too. Decimal digits, ten at a time, and currency
- * signs are those of Unicode 15.0.
- */
-static const struct
+/* Characters in ascending order, and the symbol of each. */
+typedef struct Symbols
 {
-	uint32_t first;
-	uint8_t n;
-	uint8_t symbol;
-} named[] =
-	{{0x0024, 1, SIGN(0)},	{0x0027, 1, '\''},		{0x002C, 1, ','},
-	 {0x002E, 1, '.'},		{0x0030, 10, '0'},		{0x00A0, 1, 'n'},
-	 {0x00A2, 4, SIGN(1)},	{0x058F, 1, SIGN(5)},	{0x060B, 1, SIGN(6)},
-	 {0x0660, 10, '0'},		{0x066B, 1, 'd'},		{0x066C, 1, 'a'},
-	 {0x06F0, 10, '0'},		{0x07C0, 10, '0'},		{0x07FE, 2, SIGN(7)},
-	 {0x0966, 10, '0'},		{0x09E6, 10, '0'},		{0x09F2, 2, SIGN(9)},
-	 {0x09FB, 1, SIGN(11)}, {0x0A66, 10, '0'},		{0x0AE6, 10, '0'},
-	 {0x0AF1, 1, SIGN(12)}, {0x0B66, 10, '0'},		{0x0BE6, 10, '0'},
-	 {0x0BF9, 1, SIGN(13)}, {0x0C66, 10, '0'},		{0x0CE6, 10, '0'},
-	 {0x0D66, 10, '0'},		{0x0DE6, 10, '0'},		{0x0E3F, 1, SIGN(14)},
-	 {0x0E50, 10, '0'},		{0x0ED0, 10, '0'},		{0x0F20, 10, '0'},
-	 {0x1040, 10, '0'},		{0x1090, 10, '0'},		{0x17DB, 1, SIGN(15)},
-	 {0x17E0, 10, '0'},		{0x1810, 10, '0'},		{0x1946, 10, '0'},
-	 {0x19D0, 10, '0'},		{0x1A80, 10, '0'},		{0x1A90, 10, '0'},
-	 {0x1B50, 10, '0'},		{0x1BB0, 10, '0'},		{0x1C40, 10, '0'},
-	 {0x1C50, 10, '0'},		{0x2007, 1, 'f'},		{0x2009, 1, 't'},
-	 {0x2019, 1, 'q'},		{0x202F, 1, 's'},		{0x20A0, 33, SIGN(16)},
-	 {0x3007, 1, 'A'},		{0x4E00, 1, 'B'},		{0x4E03, 1, 'H'},
-	 {0x4E07, 1, 'S'},		{0x4E09, 1, 'D'},		{0x4E24, 1, 'C'},
-	 {0x4E5D, 1, 'J'},		{0x4E8C, 1, 'C'},		{0x4E94, 1, 'F'},
-	 {0x4EBF, 1, 'T'},		{0x4EDF, 1, 'R'},		{0x4F0D, 1, 'F'},
-	 {0x4F70, 1, 'Q'},		{0x5104, 1, 'T'},		{0x5169, 1, 'C'},
-	 {0x516B, 1, 'I'},		{0x516D, 1, 'G'},		{0x5341, 1, 'P'},
-	 {0x5343, 1, 'R'},		{0x53C1, 1, 'D'},		{0x56DB, 1, 'E'},
-	 {0x58F9, 1, 'B'},		{0x62FE, 1, 'P'},		{0x634C, 1, 'I'},
-	 {0x67D2, 1, 'H'},		{0x7396, 1, 'J'},		{0x767E, 1, 'Q'},
-	 {0x8086, 1, 'E'},		{0x842C, 1, 'S'},		{0x8CB3, 1, 'C'},
-	 {0x8D30, 1, 'C'},		{0x9646, 1, 'G'},		{0x9678, 1, 'G'},
-	 {0x96F6, 1, 'A'},		{0xA620, 10, '0'},		{0xA838, 1, SIGN(49)},
-	 {0xA8D0, 10, '0'},		{0xA900, 10, '0'},		{0xA9D0, 10, '0'},
-	 {0xA9F0, 10, '0'},		{0xAA50, 10, '0'},		{0xABF0, 10, '0'},
-	 {0xFDFC, 1, SIGN(50)}, {0xFE69, 1, SIGN(51)},	{0xFF04, 1, SIGN(52)},
-	 {0xFF0C, 1, 'w'},		{0xFF0E, 1, '.'},		{0xFF10, 10, '0'},
-	 {0xFFE0, 2, SIGN(53)}, {0xFFE5, 2, SIGN(55)},	{0x104A0, 10, '0'},
-	 {0x10D30, 10, '0'},	{0x11066, 10, '0'},		{0x110F0, 10, '0'},
-	 {0x11136, 10, '0'},	{0x111D0, 10, '0'},		{0x112F0, 10, '0'},
-	 {0x11450, 10, '0'},	{0x114D0, 10, '0'},		{0x11650, 10, '0'},
-	 {0x116C0, 10, '0'},	{0x11730, 10, '0'},		{0x118E0, 10, '0'},
-	 {0x11950, 10, '0'},	{0x11C50, 10, '0'},		{0x11D50, 10, '0'},
-	 {0x11DA0, 10, '0'},	{0x11F50, 10, '0'},		{0x11FDD, 4, SIGN(57)},
-	 {0x16A60, 10, '0'},	{0x16AC0, 10, '0'},		{0x16B50, 10, '0'},
-	 {0x1D7CE, 10, '0'},	{0x1D7D8, 10, '0'},		{0x1D7E2, 10, '0'},
-	 {0x1D7EC, 10, '0'},	{0x1D7F6, 10, '0'},		{0x1E140, 10, '0'},
-	 {0x1E2F0, 10, '0'},	{0x1E2FF, 1, SIGN(61)}, {0x1E4F0, 10, '0'},
-	 {0x1E950, 10, '0'},	{0x1ECB0, 1, SIGN(62)}, {0x1FBF0, 10, '0'}};
+	uint32_t cps[34];
+	const char *symbols;
+} Symbols;
 
-#define N_NAMED (sizeof(named) / sizeof(named[0]))
+/* Separators. White space of other kinds is a blank. */
+static const Symbols separators = {{'\'', ',', '.', 0xA0, 0x66B, 0x66C, 0x2007,
+									0x2009, 0x2019, 0x202F, 0xFF0C, 0xFF0E},
+								   "',.ndaftqsw."};
+
+/* Chinese numerals and units, also the traditional ones and those of banks. */
+static const Symbols numerals = {{0x3007, 0x4E00, 0x4E03, 0x4E07, 0x4E09,
+								  0x4E24, 0x4E5D, 0x4E8C, 0x4E94, 0x4EBF,
+								  0x4EDF, 0x4F0D, 0x4F70, 0x5104, 0x5169,
+								  0x516B, 0x516D, 0x5341, 0x5343, 0x53C1,
+								  0x56DB, 0x58F9, 0x62FE, 0x634C, 0x67D2,
+								  0x7396, 0x767E, 0x8086, 0x842C, 0x8CB3,
+								  0x8D30, 0x9646, 0x9678, 0x96F6},
+								 "ABHSDCJCFTRFQTCIGPRDEBPIHJQESCCGGA"};
+
+/* Return the symbol of a character that is in the list, or SYMBOL_OTHER. */
+static char
+find_symbol(const Symbols *list, uint32_t cp)
+{
+	size_t n = simdup_count_chars(list->cps, strlen(list->symbols), cp);
+
+	return n > 0 && list->cps[n - 1] == cp ? list->symbols[n - 1]
+										   : SYMBOL_OTHER;
+}
 
 static char
 symbol_of(uint32_t cp)
 {
-	size_t low = 0;
-	size_t high = N_NAMED;
+	size_t n;
+	char symbol;
 
 	/* most characters of most texts */
 	if ((cp >= 'A' && cp <= 'z') || cp == SIMDUP_INVALID_CHAR)
 		return SYMBOL_OTHER;
-	while (high - low > 1)
+	if (cp == ' ')
+		return ' ';
+	if (cp >= numerals.cps[0] && cp < 0xA000)
+		return find_symbol(&numerals, cp);
+	if (simdup_char_property(cp).char_class != SIMDUP_CHAR_SEPARATOR)
 	{
-		size_t middle = (low + high) / 2;
-
-		if (named[middle].first <= cp)
-			low = middle;
-		else
-			high = middle;
+		n = simdup_count_chars(simdup_digit_zeros, simdup_n_digit_zeros, cp);
+		return n > 0 && cp - simdup_digit_zeros[n - 1] < 10
+				   ? (char) ('0' + (cp - simdup_digit_zeros[n - 1]))
+				   : SYMBOL_OTHER;
 	}
-	if (cp - named[low].first < named[low].n)
-		return (char) (named[low].symbol + (cp - named[low].first));
-	return simdup_is_white_space(cp) ? ' ' : SYMBOL_OTHER;
+	n = simdup_count_chars(simdup_currency_signs, simdup_n_currency_signs, cp);
+	if (n > 0 && simdup_currency_signs[n - 1] == cp)
+		return (char) SIGN(n - 1);
+	symbol = find_symbol(&separators, cp);
+	return symbol == SYMBOL_OTHER && simdup_is_white_space(cp) ? ' ' : symbol;
 }
 
 /* Return the text as *n symbols, with a 0 at their end. */
@@ -254,12 +231,6 @@ is_numeral_run(const char *s, size_t i)
 		   (is_chinese(s[i + 1]) || (i > 0 && is_chinese(s[i - 1])));
 }
 
-static bool
-begins_number(const char *s, size_t i)
-{
-	return is_digit(s[i]) || is_leading_point(s, i) || is_numeral_run(s, i);
-}
-
 /* The numbers so far, and where the next one is looked for. */
 typedef struct Output
 {
@@ -286,12 +257,8 @@ put_sign(Output *out, char symbol)
 										 {0xFFE0, 0xA2}, {0xFFE1, 0xA3},
 										 {0xFFE5, 0xA5}, {0xFFE6, 0x20A9}};
 	unsigned char bytes[SIMDUP_MAX_UTF8];
-	uint32_t cp = 0;
+	uint32_t cp = simdup_currency_signs[(uint8_t) symbol - SIGN(0)];
 
-	for (size_t i = 0; i < N_NAMED; i++)
-		if (is_sign((char) named[i].symbol) &&
-			(uint8_t) symbol >= named[i].symbol)
-			cp = named[i].first + ((uint8_t) symbol - named[i].symbol);
 	for (int i = 0; i < (out->narrow_signs ? 6 : 2); i++)
 		if (cp == narrow[i][0])
 			cp = narrow[i][1];
@@ -324,7 +291,8 @@ end_number(Output *out, size_t i)
 
 	out->taken = i;
 	if (is_one_of(s[i], SYMBOLS_WHITE) && is_sign(s[i + 1]) &&
-		!begins_number(s, i + 2))
+		!is_digit(s[i + 2]) && !is_leading_point(s, i + 2) &&
+		!is_numeral_run(s, i + 2))
 		i++;
 	if (is_sign(s[i]))
 	{

@@ -12,7 +12,7 @@
 
 #include "core/compare/resemblance.h"
 #include "core/host.h"
-#include "core/search/index_entries.h"
+#include "core/search/sort.h"
 
 /* Sets */
 
@@ -166,12 +166,6 @@ simdup_hashes_common(const SimdupHashes *a, const SimdupHashes *b)
 }
 
 double
-simdup_resemblance(const SimdupHashes *a, const SimdupHashes *b)
-{
-	return jaccard(a->n, b->n, simdup_hashes_common(a, b));
-}
-
-double
 simdup_resemblance_from(const SimdupHashes *a, const SimdupHashes *b,
 						double min_resemblance)
 {
@@ -247,9 +241,6 @@ simdup_winnow(SimdupShingling shingling, int window, const char *text,
 
 /* Terms */
 
-/* Any odd number; each signature chooses its lexicon by another multiple. */
-#define LEXICON_SEED UINT64_C(0x9e3779b97f4a7c15)
-
 void
 simdup_terms_sort(SimdupTerm *terms, size_t n)
 {
@@ -315,15 +306,6 @@ simdup_cosine(const SimdupTerm *a, size_t n_a, const SimdupTerm *b, size_t n_b,
 	return true;
 }
 
-/* Check whether signature i keeps a term. Only the term and i decide. */
-static inline bool
-is_kept(uint64_t hash, uint32_t i, double keep)
-{
-	uint64_t draw = simdup_mix64(hash ^ i * LEXICON_SEED);
-
-	return (double) (draw >> 11) < keep * (double) (UINT64_C(1) << 53);
-}
-
 bool
 simdup_imatch(const SimdupTerm *terms, size_t n, const SimdupTerm *lexicon,
 			  size_t n_lexicon, uint32_t i, double keep, uint64_t *signature)
@@ -334,12 +316,15 @@ simdup_imatch(const SimdupTerm *terms, size_t n, const SimdupTerm *lexicon,
 	for (size_t t = 0; t < n; t++)
 	{
 		uint64_t term = terms[t].hash;
+		/* only the term and i decide whether signature i keeps it */
+		uint64_t draw = simdup_mix64(term ^ i * SIMDUP_GOLDEN);
 
-		if ((i > 0 && !is_kept(term, i, keep)) ||
+		if ((i > 0 &&
+			 (double) (draw >> 11) >= keep * (double) (UINT64_C(1) << 53)) ||
 			!simdup_terms_find(lexicon, n_lexicon, term))
 			continue;
 		any = true;
-		hash = simdup_mix64((hash + 1) * LEXICON_SEED ^ term);
+		hash = simdup_mix64((hash + 1) * SIMDUP_GOLDEN ^ term);
 	}
 	*signature = hash;
 	return any;

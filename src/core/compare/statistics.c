@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/compare/statistics.h"
+#include "core/compare/resemblance.h"
 #include "core/fingerprint/hamming.h"
 #include "core/host.h"
 

@@ -4,8 +4,8 @@
  */
 #include <math.h>
 
-#include "core/compare/statistics.h"
-#include "core/search/radii.h"
+#include "core/compare/resemblance.h"
+#include "core/search/search.h"
 
 #define MAX_DISTANCE 64
 
@@ -127,24 +127,12 @@ simdup_finish_histogram(SimdupHistogram *histogram)
 		add_bucket(histogram, j);
 }
 
-/* The pages of radius r. Parts of buckets are summed by free bits and distance. */
-static double
-pages_of_radius(const SimdupHistogram *histogram,
-				int parts[][SIMDUP_BLOCK_BITS + 1], int r)
-{
-	double pages = 0;
-
-	for (int bits = histogram->least_bits; bits <= histogram->most_bits; bits++)
-		for (int d = 0; d <= r && d <= SIMDUP_BLOCK_BITS - bits; d++)
-			pages += parts[bits][d] * histogram->within[bits][r - d];
-	return pages / SIMDUP_WHOLE_BUCKET;
-}
-
 SIMDUP_POPCNT_CLONES
 void
 simdup_page_costs(const SimdupHistogram *histogram, uint32_t block, int largest,
 				  SimdupPageCosts costs)
 {
+	/* of buckets, by free bits and distance */
 	int parts[SIMDUP_BLOCK_BITS + 1][SIMDUP_BLOCK_BITS + 1] = {{0}};
 
 	for (int j = 0; j < histogram->n_ranges; j++)
@@ -155,8 +143,15 @@ simdup_page_costs(const SimdupHistogram *histogram, uint32_t block, int largest,
 		parts[range->bits][simdup_popcount64(different)] += range->part;
 	}
 	for (int r = 0; r < SIMDUP_BLOCK_BITS; r++)
-		costs[r] =
-			r <= largest ? 1 + pages_of_radius(histogram, parts, r) : INFINITY;
+	{
+		double pages = r <= largest ? 0 : INFINITY;
+
+		for (int bits = histogram->least_bits;
+			 r <= largest && bits <= histogram->most_bits; bits++)
+			for (int d = 0; d <= r && d <= SIMDUP_BLOCK_BITS - bits; d++)
+				pages += parts[bits][d] * histogram->within[bits][r - d];
+		costs[r] = 1 + pages / SIMDUP_WHOLE_BUCKET;
+	}
 	costs[SIMDUP_BLOCK_BITS] = histogram->n_buckets * histogram->pages;
 }
 

@@ -24,7 +24,7 @@ my @unsegmented = (
 	[ 0xFF66, 0xFF9F ], [ 0x1AFF0, 0x1B16F ], [ 0x20000, 0x323AF ]);
 
 my $MAX = 0x110000;
-my (@category, %lower);
+my (@category, %lower, @digit_zeros);
 
 # Sentence_Terminal without ASCII, and what ends sentences in Tibetan, Khmer and Coptic.
 my @sentence_ends = ([ 0x0F0D, 0x0F12 ], [ 0x17D4, 0x17D5 ], [ 0x2CF9, 0x2CFB ]);
@@ -42,6 +42,7 @@ while (<>)
 	my $cp = hex $field[0];
 
 	$lower{$cp} = hex $field[13] if $field[13] ne '';
+	push @digit_zeros, $cp if $field[2] eq 'Nd' && $field[6] eq '0';
 	if ($field[1] =~ /, First>$/)
 	{
 		$first = $cp;
@@ -132,7 +133,11 @@ printf "const uint8_t simdup_char_stage1[%d] = {\n%s};\n\n",
   scalar @stage1, lines(@stage1);
 printf "const uint8_t simdup_char_stage2[%d] = {\n%s};\n",
   128 * @blocks, lines(map { split /,/ } @blocks);
-@sentence_ends = sort { $a->[0] <=> $b->[0] } @sentence_ends;
-printf "\nconst uint32_t simdup_sentence_ends[] = {\n%s};\n",
-  lines(map { sprintf '0x%04X', $_ } map { @$_ } @sentence_ends);
-printf "const size_t simdup_n_sentence_ends = %d;\n", scalar @sentence_ends;
+@sentence_ends = map { @$_ } sort { $a->[0] <=> $b->[0] } @sentence_ends;
+my @currency_signs = grep { ($category[$_] // '') eq 'Sc' } 0 .. $MAX - 1;
+for ([ 'sentence_ends', \@sentence_ends ], [ 'digit_zeros', \@digit_zeros ], [ 'currency_signs', \@currency_signs ])
+{
+	my ($name, $cps) = @$_;
+	printf "\nconst uint32_t simdup_%s[] = {\n%s};\n", $name, lines(map { sprintf '0x%04X', $_ } @$cps);
+	printf "const size_t simdup_n_%s = %d;\n", $name, scalar @$cps;
+}

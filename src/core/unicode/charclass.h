@@ -194,11 +194,31 @@ simdup_utf8_encode(uint32_t cp, unsigned char *out)
 }
 
 /*
- * Marks that end a sentence, beyond ASCII, in ascending ranges: the first and the
- * last code point of each. Most are Unicode's Sentence_Terminal.
+ * Lists of code points, ascending. Marks that end a sentence, beyond ASCII, are
+ * ranges, of which the first and the last is listed. Most are Unicode's
+ * Sentence_Terminal. Of decimal digits, 0 is listed.
  */
 extern const uint32_t simdup_sentence_ends[];
 extern const size_t simdup_n_sentence_ends;
+extern const uint32_t simdup_digit_zeros[];
+extern const size_t simdup_n_digit_zeros;
+extern const uint32_t simdup_currency_signs[];
+extern const size_t simdup_n_currency_signs;
+
+/* Return how many code points of an ascending list are not above this one. */
+static inline size_t
+simdup_count_chars(const uint32_t *list, size_t n, uint32_t cp)
+{
+	size_t count = 0;
+
+	/* of n code points from there on, half are passed or left out */
+	for (size_t half; n > 0; n -= half)
+	{
+		half = (n + 1) / 2;
+		count += list[count + half - 1] <= cp ? half : 0;
+	}
+	return count;
+}
 
 /* Unicode's White_Space, as of Unicode 15.0. */
 

@@ -49,10 +49,7 @@ extern bool simdup_hamming_reads_prose(Relation index);
 /* Support function 1 of text_ops: index/support.c. */
 extern PGDLLEXPORT Datum simdup_text_fingerprint(PG_FUNCTION_ARGS);
 
-/* Callbacks: opclass.c */
-extern bool simdup_hamming_validate(Oid opclass);
-
-/* build.c */
+/* Callbacks: build.c */
 extern IndexBuildResult *simdup_hamming_build(Relation heap, Relation index,
 											  IndexInfo *info);
 extern void simdup_hamming_build_empty(Relation index);

@@ -30,7 +30,7 @@
 
 #include "core/fingerprint/hamming.h"
 #include "index/hamming/am.h"
-#include "index/hamming/tree.h"
+#include "index/hamming/page.h"
 
 #define KEY_SHARED UINT64CONST(0x6861000000000001)
 #define KEY_USAGE UINT64CONST(0x6861000000000002)

@@ -19,12 +19,10 @@
 #include "compat.h"
 
 #include "access/genam.h"
-#include "access/htup_details.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "catalog/index.h"
 #include "fmgr.h"
-#include "funcapi.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "utils/acl.h"
@@ -129,22 +127,6 @@ add_row(Check *check, int list, uint64 row, bool is_null, uint64 fp)
 {
 	simdup_pairsort_put(check->lists[list], row << 1 | (is_null ? 1 : 0),
 						is_null ? 0 : fp);
-}
-
-/* Add a leaf's entry, which lies in the range of its page. */
-static void
-check_entry(Check *check, BlockNumber block, int tree, const SimdupEntry *entry)
-{
-	bool is_null = tree == HAMMING_NULL_TREE;
-	ItemPointerData tid;
-
-	hamming_tid_of_row(entry->row, &tid);
-	simdup_hamming_check_tid(check->index, block, &tid, &check->heap_blocks);
-	if (is_null && entry->value != 0)
-		simdup_hamming_corrupted(check->index, block,
-								 "A NULL has a fingerprint.");
-	add_row(check, is_null ? 0 : tree, entry->row, is_null,
-			is_null ? 0 : simdup_unrotate(entry->value, tree));
 }
 
 /* Add a row of the table that the snapshot sees. */
@@ -287,6 +269,8 @@ check_entries(Check *check, Page page, BlockNumber block,
 {
 	bool is_leaf = hamming_is_leaf(page);
 	int n_sorted = is_leaf ? hamming_head(page)->n_sorted : hamming_count(page);
+	int tree = hamming_head(page)->tree;
+	bool is_null = tree == HAMMING_NULL_TREE;
 	SimdupEntry previous = *low;
 
 	for (int i = is_leaf ? 0 : 1; i < hamming_count(page); i++)
@@ -300,8 +284,15 @@ check_entries(Check *check, Page page, BlockNumber block,
 			simdup_hamming_corrupted(check->index, block,
 									 "An entry is out of order.");
 		previous = entry;
-		if (is_leaf)
-			check_entry(check, block, hamming_head(page)->tree, &entry);
+		if (!is_leaf)
+			continue;
+		simdup_hamming_check_tid(check->index, block, hamming_tid(page, i),
+								 &check->heap_blocks);
+		if (is_null && entry.value != 0)
+			simdup_hamming_corrupted(check->index, block,
+									 "A NULL has a fingerprint.");
+		add_row(check, is_null ? 0 : tree, entry.row, is_null,
+				simdup_unrotate(entry.value, tree));
 	}
 }
 
@@ -417,9 +408,6 @@ simdup_index_check(PG_FUNCTION_ARGS)
 
 /* simdup_index_stat: what a hamming index holds. */
 
-#define N_BLOCK_VALUES (1 << SIMDUP_BLOCK_BITS)
-#define N_COLUMNS 8
-
 typedef struct Statistics
 {
 	int64 leaf_pages;
@@ -427,30 +415,26 @@ typedef struct Statistics
 	int64 unused_pages;
 	int64 entries[HAMMING_TREES];
 	/* entries of leaves by their first block */
-	int64 (*blocks)[N_BLOCK_VALUES];
+	int64 (*blocks)[SIMDUP_BLOCKS];
 } Statistics;
 
 static void
 count_page(Statistics *statistics, Page page)
 {
-	HammingHead *head;
+	HammingHead *head = hamming_head(page);
 
 	if (PageIsNew(page))
-	{
 		statistics->unused_pages++;
-		return;
-	}
-	head = hamming_head(page);
-	if (head->level > 0)
-	{
+	else if (head->level > 0)
 		statistics->inner_pages++;
-		return;
+	else
+	{
+		statistics->leaf_pages++;
+		statistics->entries[head->tree] += hamming_count(page);
+		for (int i = 0; i < hamming_count(page); i++)
+			statistics->blocks[head->tree]
+							  [simdup_first_block(hamming_values(page)[i])]++;
 	}
-	statistics->leaf_pages++;
-	statistics->entries[head->tree] += hamming_count(page);
-	for (int i = 0; i < hamming_count(page); i++)
-		statistics
-			->blocks[head->tree][simdup_first_block(hamming_values(page)[i])]++;
 }
 
 /*
@@ -474,51 +458,39 @@ count_pages(Relation index, Statistics *statistics)
 	FreeAccessStrategy(strategy);
 }
 
-static Datum
-make_row(TupleDesc columns, Relation index, const Statistics *statistics)
-{
-	HammingMeta roots = simdup_hamming_roots(index, true);
-	Datum values[N_COLUMNS];
-	bool nulls[N_COLUMNS] = {false};
-	int64 entries = 0;
-	int64 largest = 0;
-	int levels = 0;
-
-	for (int tree = 0; tree < HAMMING_TREES; tree++)
-	{
-		entries += statistics->entries[tree];
-		levels = Max(levels, (int) roots.level[tree] + 1);
-	}
-	for (int tree = 0; tree < SIMDUP_ROTATIONS; tree++)
-		for (int b = 0; b < N_BLOCK_VALUES; b++)
-			largest = Max(largest, statistics->blocks[tree][b]);
-	values[0] = Int64GetDatum(statistics->entries[0]);
-	values[1] = Int64GetDatum(statistics->entries[HAMMING_NULL_TREE]);
-	values[2] = Int32GetDatum(levels);
-	values[3] = Int64GetDatum(statistics->leaf_pages);
-	values[4] = Int64GetDatum(statistics->inner_pages);
-	values[5] = Int64GetDatum(statistics->unused_pages);
-	values[6] = Float8GetDatum((double) entries /
-							   ((double) HAMMING_LEAF_CAPACITY *
-								(double) Max(statistics->leaf_pages, 1)));
-	values[7] = Int64GetDatum(largest);
-	return HeapTupleGetDatum(heap_form_tuple(columns, values, nulls));
-}
-
 PG_FUNCTION_INFO_V1(simdup_index_stat);
 Datum
 simdup_index_stat(PG_FUNCTION_ARGS)
 {
 	InspectedIndex opened = open_index(PG_GETARG_OID(0));
 	Statistics statistics = {0};
-	TupleDesc columns;
-	Datum row;
+	HammingMeta roots = simdup_hamming_roots(opened.index, true);
+	Datum values[8];
+	bool nulls[8] = {false};
+	int64 entries = 0;
+	int64 largest = 0;
+	int levels = 0;
 
-	if (get_call_result_type(fcinfo, NULL, &columns) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
 	statistics.blocks = palloc0(HAMMING_TREES * sizeof(*statistics.blocks));
 	count_pages(opened.index, &statistics);
-	row = make_row(columns, opened.index, &statistics);
 	close_index(&opened);
-	PG_RETURN_DATUM(row);
+	for (int tree = 0; tree < HAMMING_TREES; tree++)
+	{
+		entries += statistics.entries[tree];
+		levels = Max(levels, (int) roots.level[tree] + 1);
+	}
+	for (int tree = 0; tree < SIMDUP_ROTATIONS; tree++)
+		for (int b = 0; b < SIMDUP_BLOCKS; b++)
+			largest = Max(largest, statistics.blocks[tree][b]);
+	values[0] = Int64GetDatum(statistics.entries[0]);
+	values[1] = Int64GetDatum(statistics.entries[HAMMING_NULL_TREE]);
+	values[2] = Int32GetDatum(levels);
+	values[3] = Int64GetDatum(statistics.leaf_pages);
+	values[4] = Int64GetDatum(statistics.inner_pages);
+	values[5] = Int64GetDatum(statistics.unused_pages);
+	values[6] = Float8GetDatum((double) entries /
+							   ((double) HAMMING_LEAF_CAPACITY *
+								(double) Max(statistics.leaf_pages, 1)));
+	values[7] = Int64GetDatum(largest);
+	return simdup_row_result(fcinfo, values, nulls);
 }

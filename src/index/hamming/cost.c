@@ -18,7 +18,7 @@
 #include "utils/selfuncs.h"
 #include "utils/spccache.h"
 
-#include "core/search/radii.h"
+#include "core/search/search.h"
 #include "index/hamming/am.h"
 #include "index/planner.h"
 #include "type/simhash64.h"
@@ -119,9 +119,9 @@ leaves_read(int k, double leaves, double n_entries, double *entries)
 
 /*
  * Return a leaf's cost, which lies between a random and a sequential read. The
- * more of a rotation is read, the more often the next leaf is the next block; and
- * the more of an index repeated scans read, the more are in the cache by then. The
- * planner computes the same for the pages of a bitmap.
+ * more of a rotation is read, the more often the next leaf is the next block. Of
+ * repeated scans, the more they read, the more is in the cache. The planner computes
+ * the same for the pages of a bitmap.
  */
 static double
 cost_of_leaf(IndexOptInfo *index, double n_leaves, double leaves)
@@ -213,6 +213,9 @@ simdup_hamming_cost(PlannerInfo *root, IndexPath *path, double loop_count,
 	*total = setup + run + cost_of_lookups(root, path, rows, loop_count);
 	*correlation = 0;
 	*pages = n_leaves * n_scans;
-	/* without it, this path is for a bitmap alone; each path sets it anew */
+	/*
+	 * Without it, the server uses this path for a bitmap alone. It looks at this right
+	 * behind the call, and each path of the index calls anew: no later one is lost.
+	 */
 	index->amhasgettuple = !wants_bitmap(root, path, rows, *total);
 }

@@ -1,20 +1,248 @@
 /*
  * handler.c
- *	  The access method hamming: what it can do, and its options.
+ *	  The access method hamming: its operator classes, its options, and what it can
+ *	  do.
  */
 #include "postgres.h"
 #include "compat.h"
 
 #include "access/amapi.h"
+#include "access/amvalidate.h"
+#include "access/htup_details.h"
 #include "access/reloptions.h"
+#include "catalog/pg_amop.h"
+#include "catalog/pg_amproc.h"
+#include "catalog/pg_opclass.h"
+#include "catalog/pg_opfamily.h"
+#include "catalog/pg_type.h"
 #include "commands/progress.h"
 #include "commands/vacuum.h"
-#include "fmgr.h"
+#include "utils/builtins.h"
+#include "utils/inval.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
+#include "utils/memutils.h"
+#include "utils/regproc.h"
+#include "utils/syscache.h"
 
 #include "index/hamming/am.h"
-#include "index/hamming/tree.h"
+#include "index/hamming/page.h"
+#include "type/simhash64.h"
+
+/*
+ * The fingerprint that a hamming index stores of a row.
+ *
+ * A column of type simhash64 holds it. For other types, support function 1 of
+ * the operator class computes it. The function may return NULL, so it is called
+ * without FunctionCall1, for which NULL is an error.
+ */
+
+bool
+simdup_hamming_computes(Relation index)
+{
+	return OidIsValid(index_getprocid(index, 1, HAMMING_FINGERPRINT_PROC));
+}
+
+bool
+simdup_hamming_reads_prose(Relation index)
+{
+	return simdup_hamming_computes(index) &&
+		   index_getprocinfo(index, 1, HAMMING_FINGERPRINT_PROC)->fn_addr ==
+			   simdup_text_fingerprint;
+}
+
+/*
+ * The last text, and the fingerprint that a support function gave it. A trigger
+ * searches for a row's text just before the index stores it. Any change of a
+ * function forgets it: CREATE OR REPLACE keeps the OID.
+ */
+#define MAX_LAST_TEXT 8192
+
+static struct
+{
+	Oid function;
+	Oid collation;
+	Size size;
+	bool has_fp;
+	uint64 fp;
+	char text[MAX_LAST_TEXT];
+} last;
+
+/* Check whether a value is a text that can be the last one. */
+static bool
+is_plain_text(Relation index, Datum value)
+{
+	return index->rd_opcintype[0] == TEXTOID &&
+		   !VARATT_IS_EXTENDED(DatumGetPointer(value)) &&
+		   VARSIZE(DatumGetPointer(value)) <= MAX_LAST_TEXT;
+}
+
+static void
+forget_last_text(Datum arg pg_attribute_unused(),
+				 int cache pg_attribute_unused(),
+				 uint32 hash pg_attribute_unused())
+{
+	last.function = InvalidOid;
+}
+
+/*
+ * Call the support function. Many rows are indexed in one memory context, so
+ * what the function allocates goes to a context of its own.
+ */
+static bool
+compute_fingerprint(Relation index, Datum value, uint64 *fp)
+{
+	LOCAL_FCINFO(call, 1);
+	MemoryContext context;
+	MemoryContext caller;
+
+	context = AllocSetContextCreate(CurrentMemoryContext, "hamming fingerprint",
+									ALLOCSET_DEFAULT_SIZES);
+	caller = MemoryContextSwitchTo(context);
+	InitFunctionCallInfoData(*call,
+							 index_getprocinfo(index, 1,
+											   HAMMING_FINGERPRINT_PROC),
+							 1, index->rd_indcollation[0], NULL, NULL);
+	call->args[0] = (NullableDatum){value, false};
+	value = FunctionCallInvoke(call);
+	MemoryContextSwitchTo(caller);
+	MemoryContextDelete(context);
+	if (call->isnull)
+		return false;
+	*fp = DatumGetSimhash64(value);
+	return true;
+}
+
+bool
+simdup_hamming_fingerprint(Relation index, Datum value, bool is_null,
+						   uint64 *fp)
+{
+	Oid function = index_getprocid(index, 1, HAMMING_FINGERPRINT_PROC);
+	Oid collation = index->rd_indcollation[0];
+
+	if (is_null)
+		return false;
+	if (!OidIsValid(function))
+	{
+		*fp = DatumGetSimhash64(value);
+		return true;
+	}
+	if (!is_plain_text(index, value))
+		return compute_fingerprint(index, value, fp);
+	if (last.function != function || last.collation != collation ||
+		last.size != VARSIZE(DatumGetPointer(value)) ||
+		memcmp(last.text, DatumGetPointer(value), last.size) != 0)
+	{
+		static bool watches = false;
+
+		if (!watches)
+			CacheRegisterSyscacheCallback(PROCOID, forget_last_text, (Datum) 0);
+		watches = true;
+		last.function = InvalidOid;
+		last.has_fp = compute_fingerprint(index, value, &last.fp);
+		last.size = VARSIZE(DatumGetPointer(value));
+		memcpy(last.text, DatumGetPointer(value), last.size);
+		last.collation = collation;
+		last.function = function;
+	}
+	*fp = last.fp;
+	return last.has_fp;
+}
+
+/* amvalidate: is an operator class of hamming complete and well formed? */
+
+/*
+ * Check a support function. Messages are INFO, as of the server's amvalidate.
+ */
+static bool
+check_function(Form_pg_amproc function, const char *family, Oid key_type)
+{
+	if (function->amproclefttype == function->amprocrighttype &&
+		function->amprocnum == HAMMING_FINGERPRINT_PROC &&
+		check_amproc_signature(function->amproc, key_type, true, 1, 1,
+							   function->amproclefttype))
+		return true;
+	ereport(INFO, errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+			errmsg("operator family \"%s\" of access method %s contains function %s with wrong signature for support number %d",
+				   family, "hamming", format_procedure(function->amproc),
+				   function->amprocnum));
+	return false;
+}
+
+static bool
+check_operator(Form_pg_amop amop, const char *family)
+{
+	bool is_order = amop->amopstrategy == HAMMING_DISTANCE_STRATEGY;
+	Oid result = is_order ? INT4OID : BOOLOID;
+
+	if (amop->amopstrategy >= 1 && amop->amopstrategy <= HAMMING_N_STRATEGIES &&
+		(amop->amoppurpose == AMOP_ORDER) == is_order &&
+		check_amop_signature(amop->amopopr, result, amop->amoplefttype,
+							 amop->amoprighttype))
+		return true;
+	ereport(INFO, errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+			errmsg("operator family \"%s\" of access method %s contains operator %s with wrong signature",
+				   family, "hamming", format_operator(amop->amopopr)));
+	return false;
+}
+
+/* Check that a stored type other than the column's has its function. */
+static bool
+check_completeness(Form_pg_opclass opclass, Oid key_type)
+{
+	Oid function =
+		get_opfamily_proc(opclass->opcfamily, opclass->opcintype,
+						  opclass->opcintype, HAMMING_FINGERPRINT_PROC);
+
+	if (OidIsValid(function) || key_type == opclass->opcintype)
+		return true;
+	ereport(INFO, errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+			errmsg("operator class \"%s\" of access method %s is missing support function %d",
+				   NameStr(opclass->opcname), "hamming",
+				   HAMMING_FINGERPRINT_PROC));
+	return false;
+}
+
+static bool
+validate(Oid opclass_oid)
+{
+	HeapTuple tuple = SearchSysCache1(CLAOID, ObjectIdGetDatum(opclass_oid));
+	Form_pg_opclass opclass;
+	HeapTuple family_tuple;
+	const char *family;
+	Datum family_oid;
+	Oid key_type;
+	CatCList *list;
+	bool valid;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for operator class %u", opclass_oid);
+	opclass = (Form_pg_opclass) GETSTRUCT(tuple);
+	family_oid = ObjectIdGetDatum(opclass->opcfamily);
+	family_tuple = SearchSysCache1(OPFAMILYOID, family_oid);
+	if (!HeapTupleIsValid(family_tuple))
+		elog(ERROR, "cache lookup failed for operator family %u",
+			 opclass->opcfamily);
+	family = NameStr(((Form_pg_opfamily) GETSTRUCT(family_tuple))->opfname);
+	key_type = OidIsValid(opclass->opckeytype) ? opclass->opckeytype
+											   : opclass->opcintype;
+	valid = check_completeness(opclass, key_type);
+
+	list = SearchSysCacheList1(AMOPSTRATEGY, family_oid);
+	for (int i = 0; i < list->n_members; i++)
+		valid &=
+			check_operator((Form_pg_amop) GETSTRUCT(&list->members[i]->tuple),
+						   family);
+	ReleaseCatCacheList(list);
+	list = SearchSysCacheList1(AMPROCNUM, family_oid);
+	for (int i = 0; i < list->n_members; i++)
+		valid &=
+			check_function((Form_pg_amproc) GETSTRUCT(&list->members[i]->tuple),
+						   family, key_type);
+	ReleaseCatCacheList(list);
+	ReleaseSysCache(family_tuple);
+	ReleaseSysCache(tuple);
+	return valid;
+}
 
 /* Options */
 
@@ -101,7 +329,7 @@ static const IndexAmRoutine routine = {
 	.amoptions = parse_options,
 	.amproperty = property,
 	.ambuildphasename = phase_name,
-	.amvalidate = simdup_hamming_validate,
+	.amvalidate = validate,
 	.ambeginscan = simdup_hamming_begin_scan,
 	.amrescan = simdup_hamming_rescan,
 	.amgettuple = simdup_hamming_get_tuple,

@@ -299,25 +299,6 @@ log_entry(Buffer buffer, bool is_sorted)
 
 #endif
 
-static void
-store_entry(Relation index, Buffer buffer, const SimdupEntry *entry,
-			bool is_sorted)
-{
-#ifdef SIMDUP_KNOWS_GENERIC_RECORDS
-	START_CRIT_SECTION();
-	add_entry(BufferGetPage(buffer), entry, is_sorted);
-	MarkBufferDirty(buffer);
-	if (RelationNeedsWAL(index))
-		log_entry(buffer, is_sorted);
-	END_CRIT_SECTION();
-#else
-	GenericXLogState *state = GenericXLogStart(index);
-
-	add_entry(GenericXLogRegisterBuffer(state, buffer, 0), entry, is_sorted);
-	GenericXLogFinish(state);
-#endif
-}
-
 /*
  * Append an entry to a leaf that is locked exclusively and has room. An entry
  * above all others of a leaf without a tail is sorted: rows of one fingerprint,
@@ -336,7 +317,22 @@ append_entry(Relation index, Buffer buffer, const SimdupEntry *entry)
 
 		is_sorted = simdup_entry_less(&last, entry);
 	}
-	store_entry(index, buffer, entry, is_sorted);
+#ifdef SIMDUP_KNOWS_GENERIC_RECORDS
+	START_CRIT_SECTION();
+	add_entry(page, entry, is_sorted);
+	MarkBufferDirty(buffer);
+	if (RelationNeedsWAL(index))
+		log_entry(buffer, is_sorted);
+	END_CRIT_SECTION();
+#else
+	{
+		GenericXLogState *state = GenericXLogStart(index);
+
+		add_entry(GenericXLogRegisterBuffer(state, buffer, 0), entry,
+				  is_sorted);
+		GenericXLogFinish(state);
+	}
+#endif
 }
 
 /* Sort a leaf's tail in. */

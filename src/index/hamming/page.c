@@ -102,12 +102,11 @@ simdup_hamming_fill_leaf(Page page, const SimdupEntry *entries, int n)
 int
 simdup_hamming_sorted_entries(Page page, SimdupEntry *entries)
 {
-	SimdupEntry spare[HAMMING_LEAF_CAPACITY];
 	int n = hamming_count(page);
 
 	for (int i = 0; i < n; i++)
 		entries[i] = hamming_leaf_entry(page, i);
-	simdup_sort_entries(entries, n, spare);
+	simdup_sort_pairs(entries, n);
 	return n;
 }
 
@@ -524,25 +523,6 @@ simdup_hamming_lock_root(Relation index, int tree, int level, int mode,
 	}
 }
 
-/*
- * From a locked page to the one on its level that holds the key, or to a
- * marked one before it if the lock is exclusive.
- */
-static Buffer
-move_right(Relation index, Buffer buffer, int tree, int level,
-		   const SimdupEntry *key, int mode)
-{
-	for (;;)
-	{
-		Page page = BufferGetPage(buffer);
-
-		if (hamming_below_high_key(page, key) ||
-			(mode == BUFFER_LOCK_EXCLUSIVE && hamming_is_marked(page)))
-			return buffer;
-		buffer = simdup_hamming_step_right(index, buffer, mode, tree, level);
-	}
-}
-
 Buffer
 simdup_hamming_descend(Relation index, int tree, const SimdupEntry *key,
 					   int level, int mode)
@@ -554,14 +534,19 @@ simdup_hamming_descend(Relation index, int tree, const SimdupEntry *key,
 	buffer = simdup_hamming_lock_root(index, tree, level, mode, &at);
 	for (;;)
 	{
-		Page page;
+		int mode_here = at == level ? mode : BUFFER_LOCK_SHARE;
+		Page page = BufferGetPage(buffer);
 		BlockNumber child;
 
-		buffer = move_right(index, buffer, tree, at, key,
-							at == level ? mode : BUFFER_LOCK_SHARE);
+		if (!hamming_below_high_key(page, key) &&
+			!(mode_here == BUFFER_LOCK_EXCLUSIVE && hamming_is_marked(page)))
+		{
+			buffer =
+				simdup_hamming_step_right(index, buffer, mode_here, tree, at);
+			continue;
+		}
 		if (at == level)
 			return buffer;
-		page = BufferGetPage(buffer);
 		child = hamming_child(page, simdup_hamming_find_child(page, 0, key));
 		UnlockReleaseBuffer(buffer);
 		at--;

@@ -1,9 +1,10 @@
 /*
  * page.h
- *	  Pages of a hamming index: their layout, and how they are read.
+ *	  Pages of a hamming index: their layout, how they are read, and how the trees of
+ *	  a new index are made of them.
  *
- * A page holds the entries of its tree from its low key, which its parent stores,
- * up to its high key, the low key of its right sibling. A head of fixed size
+ * A page holds the entries of its tree from its low key up to its high key. Its
+ * parent stores the low key. The high key is the low key of its right sibling. A head of fixed size
  * stands between the server's page header and the values. Values grow upwards
  * from there. The TIDs of a leaf, or the links of an inner page, grow downwards
  * from the page's end. Their number follows from pd_lower. The entries of an
@@ -13,13 +14,15 @@
 #ifndef SIMDUP_INDEX_HAMMING_PAGE_H
 #define SIMDUP_INDEX_HAMMING_PAGE_H
 
+#include "port/atomics.h"
+#include "storage/buffile.h"
 #include "storage/bufmgr.h"
 #include "storage/bufpage.h"
 #include "storage/itemptr.h"
 #include "utils/rel.h"
 
-#include "core/search/index_entries.h"
-#include "core/search/radii.h"
+#include "core/search/search.h"
+#include "core/search/sort.h"
 
 #define HAMMING_TREES (SIMDUP_ROTATIONS + 1)
 #define HAMMING_NULL_TREE SIMDUP_ROTATIONS
@@ -85,8 +88,6 @@ typedef struct HammingLink
 
 StaticAssertDecl(HAMMING_LEAF_CAPACITY <= SIMDUP_MAX_FOUND,
 				 "a page's values fit in a search");
-StaticAssertDecl(HAMMING_LEAF_CAPACITY <= SIMDUP_SORT_SPARE,
-				 "a leaf is sorted with no more room than its own");
 StaticAssertDecl(sizeof(HammingLink) == 10, "links are packed");
 StaticAssertDecl(HAMMING_VALUES_OFFSET == 64, "values begin at a cache line");
 
@@ -306,5 +307,71 @@ extern Buffer simdup_hamming_lock_root(Relation index, int tree, int level,
 extern Buffer simdup_hamming_descend(Relation index, int tree,
 									 const SimdupEntry *key, int level,
 									 int mode);
+
+/* The trees of a new index, written out of collected rows: tree.c */
+
+/* Subphases in pg_stat_progress_create_index; 1 is the server's. */
+#define HAMMING_PHASE_SCAN 2
+#define HAMMING_PHASE_WRITE 3
+
+/* Entries as they came: all in memory, or all in temporary files. */
+typedef struct EntryStore
+{
+	SimdupEntry *entries;
+	size_t n; /* in memory */
+	size_t size;
+	size_t *budget; /* entries that all stores may still take into memory */
+	int rotation;	/* of the values in memory */
+	int64 n_written;
+	int n_files;
+	BufFile **files;
+	FileSet *set; /* of the files that processes share, or NULL */
+	const char *name;
+} EntryStore;
+
+/*
+ * Begin a store. Stores can share a budget; each takes a first part at once. With
+ * a set of files, all entries go to this participant's file of this name.
+ */
+extern void simdup_entry_store_init(EntryStore *store, size_t *budget,
+									FileSet *set, const char *name,
+									int participant);
+extern void simdup_entry_store_add(EntryStore *store, uint64 value, uint64 row);
+/*
+ * End adding: the entries are all in memory or all in the file. Close a shared
+ * file, for others to open. Return the number of entries.
+ */
+extern int64 simdup_entry_store_finish(EntryStore *store);
+/* Open the files of this name that all participants have finished. */
+extern void simdup_entry_store_open(EntryStore *store, int n_participants);
+extern void simdup_entry_store_end(EntryStore *store);
+
+/* Where the trees stand in the file. It follows from the numbers of rows. */
+typedef struct TreeLayout
+{
+	int per_leaf;
+	int64 n_entries[HAMMING_TREES];
+	BlockNumber first[HAMMING_TREES];
+	BlockNumber root[HAMMING_TREES]; /* the tree's last block */
+	int level[HAMMING_TREES];		 /* of the root */
+	BlockNumber n_blocks;			 /* of the file */
+} TreeLayout;
+
+/* Lay out the trees for these numbers of rows with and without fingerprints. */
+extern void simdup_lay_out_trees(TreeLayout *layout, int per_leaf, int64 n_rows,
+								 int64 n_nulls);
+
+/* Begin before the first tree, and end after the last one. */
+extern void simdup_begin_trees(Relation index, const TreeLayout *layout);
+extern void simdup_end_trees(Relation index, const TreeLayout *layout);
+
+/*
+ * Put the entries in order and write a tree. Entries in memory are sorted where
+ * they are; others with this memory. Adds to the entries that all participants
+ * have written.
+ */
+extern void simdup_write_tree(Relation index, const TreeLayout *layout,
+							  int tree, EntryStore *store, int memory_kb,
+							  pg_atomic_uint64 *n_written);
 
 #endif /* SIMDUP_INDEX_HAMMING_PAGE_H */

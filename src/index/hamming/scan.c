@@ -1,6 +1,6 @@
 /*
  * scan.c
- *	  Plain and bitmap scans of a hamming index.
+ *	  Scans of a hamming index: plain ones, bitmaps, and in the order of distance.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -9,6 +9,7 @@
 #include "access/itup.h"
 #include "access/relscan.h"
 #include "access/tableam.h"
+#include "miscadmin.h"
 #include "nodes/tidbitmap.h"
 #include "pgstat.h"
 #include "utils/memutils.h"
@@ -16,6 +17,253 @@
 
 #include "index/hamming/am.h"
 #include "index/hamming/walk.h"
+
+/*
+ * Rows in the order of their distance: ORDER BY fp <~> q.
+ *
+ * A scan works in stages. Each stage has a radius, and finds the rows that are
+ * within it and outside that of the stage before. It sorts them, and returns
+ * them before the next stage begins. So the order is exact, and a row belongs
+ * to one stage only: none is returned twice. Each stage is expected to read a
+ * few times the pages of the one before, so all of them together cost little
+ * more than the last.
+ *
+ * If a search would read as many pages as one rotation holds, the scan reads a
+ * whole rotation instead. The first pass counts the rows at each distance. Each
+ * later pass keeps a batch of the nearest rows. Batches grow, so that a scan
+ * that returns all rows needs few passes.
+ *
+ * With a condition around another center, one stage finds and sorts all rows
+ * that fulfil it. Rows without a fingerprint come last.
+ *
+ * A stage's candidates are sorted, in files if they exceed work_mem.
+ */
+
+/* Pages that the first stage may read for each rotation. */
+#define FIRST_PAGES 3
+
+/*
+ * A stage may read this multiple of the pages of the one before. It may also
+ * read pages that cost no more than to plan the query. With 10 million rows,
+ * the stages then end at k = 3, 7, 8 and 11. A search that ends at k = 8 reads
+ * 1.5 times the pages of k = 8.
+ */
+#define STAGE_GROWTH 3
+#define SMALL_STAGE 100
+
+#define FIRST_BATCH 512
+#define BATCH_GROWTH 8
+
+static void
+begin_order(IndexScanDesc scan)
+{
+	HammingScan *state = scan->opaque;
+	HammingOrder *order = &state->order;
+	Relation index = scan->indexRelation;
+	ScanKey key = &scan->orderByData[0];
+
+	order->is_null = (key->sk_flags & SK_ISNULL) != 0;
+	/* the operand is a fingerprint or of the column's type */
+	if (key->sk_subtype == index->rd_opcintype[0])
+		order->is_null =
+			!simdup_hamming_fingerprint(index, key->sk_argument, order->is_null,
+										&order->center);
+	else if (!order->is_null)
+		order->center = DatumGetSimhash64(key->sk_argument);
+	order->grows = !order->is_null && (state->n_balls == 0 ||
+									   state->balls[0].center == order->center);
+	order->limit =
+		state->n_balls == 0 ? SIMHASH64_BITS : (int) state->balls[0].radius;
+	order->complete = -1;
+	order->batch = FIRST_BATCH;
+	order->nulls = false;
+	/* not in a stage: they come after all */
+	order->wants_nulls = state->reads_nulls;
+	state->reads_nulls = false;
+}
+
+static void
+end_stage(HammingOrder *order)
+{
+	if (order->sort != NULL)
+		simdup_pairsort_end(order->sort);
+	order->sort = NULL;
+}
+
+/* Return the least radius that holds a batch of rows above what is complete. */
+static int
+radius_of_batch(IndexScanDesc scan)
+{
+	HammingScan *state = scan->opaque;
+	HammingOrder *order = &state->order;
+	uint8 distances[HAMMING_LEAF_CAPACITY];
+	double count[SIMHASH64_BITS + 1] = {0};
+	double missing = order->batch;
+	int k = order->complete + 1;
+	Buffer buffer;
+
+	simdup_hamming_begin_walk(&state->walk, scan, 0, 0, SIMDUP_BLOCK_BITS);
+	while ((buffer = simdup_hamming_next_leaf(&state->walk)) != InvalidBuffer)
+	{
+		Page page = BufferGetPage(buffer);
+		int n = hamming_count(page);
+
+		simdup_distances(hamming_values(page), n,
+						 simdup_rotate(order->center, 0), distances);
+		UnlockReleaseBuffer(buffer);
+		CHECK_FOR_INTERRUPTS();
+		for (int i = 0; i < n; i++)
+			count[distances[i]]++;
+	}
+	for (; k < order->limit; k++)
+	{
+		missing -= count[k];
+		if (missing <= 0)
+			break;
+	}
+	order->batch *= BATCH_GROWTH;
+	return k;
+}
+
+/*
+ * Return the radius of the next stage, larger than that of the last. It is the
+ * largest that is expected to read at most SMALL_STAGE pages, or STAGE_GROWTH
+ * times the pages of the last stage, if there is such. If reading a whole
+ * rotation is no worse, it is that of a batch.
+ */
+static int
+next_radius(IndexScanDesc scan)
+{
+	HammingScan *state = scan->opaque;
+	HammingOrder *order = &state->order;
+	int radii[SIMDUP_ROTATIONS];
+	int k = order->complete + 1;
+	double limit = FIRST_PAGES * SIMDUP_ROTATIONS;
+	const SimdupPageCosts *costs =
+		simdup_hamming_page_costs(scan->indexRelation, &state->costs,
+								  order->center, SIMDUP_BLOCK_BITS);
+
+	if (order->complete >= 0)
+		limit = Max(STAGE_GROWTH *
+						simdup_choose_radii(order->complete, costs, radii),
+					SMALL_STAGE);
+	while (k < order->limit &&
+		   simdup_choose_radii(k + 1, costs, radii) <= limit)
+		k++;
+	(void) simdup_choose_radii(k, costs, radii);
+	for (int i = 0; i < SIMDUP_ROTATIONS; i++)
+		if (radii[i] == SIMDUP_BLOCK_BITS)
+			return radius_of_batch(scan);
+	return k;
+}
+
+/*
+ * Find the next candidates, which are above what is complete. Return false if no
+ * row with a fingerprint is left.
+ */
+static bool
+next_stage(IndexScanDesc scan)
+{
+	HammingScan *state = scan->opaque;
+	HammingOrder *order = &state->order;
+	int k = order->limit;
+	MemoryContext caller;
+
+	/* rows without a fingerprint are all alike */
+	if (order->complete >= order->limit || !state->reads_values)
+		return false;
+	if (order->grows)
+	{
+		k = next_radius(scan);
+		state->searches = true;
+		state->search = (SimhashBall){order->center, k};
+	}
+	caller = MemoryContextSwitchTo(GetMemoryChunkContext(state));
+	order->sort = simdup_pairsort_begin((int64) work_mem * 1024);
+	MemoryContextSwitchTo(caller);
+	simdup_hamming_begin_search(scan);
+	while (simdup_hamming_next_matches(scan))
+		for (int i = 0; i < state->n_matches; i++)
+		{
+			uint64 fp = simdup_unrotate(state->values[i], state->tree);
+			int distance = simdup_hamming64(fp, order->center);
+
+			if (distance > order->complete)
+				simdup_pairsort_put(order->sort,
+									order->is_null ? 0 : (uint64) distance,
+									hamming_row_of_tid(&state->matches[i]));
+		}
+	simdup_pairsort_perform(order->sort);
+	order->complete = k;
+	return true;
+}
+
+/* Get the next row without a fingerprint, if these are wanted. */
+static bool
+next_null(IndexScanDesc scan)
+{
+	HammingScan *state = scan->opaque;
+	HammingOrder *order = &state->order;
+
+	if (!order->nulls && !order->wants_nulls)
+		return false;
+	if (!order->nulls)
+	{
+		order->nulls = true;
+		state->searches = false;
+		state->reads_values = false;
+		state->reads_nulls = true;
+		simdup_hamming_begin_search(scan);
+	}
+	if (state->at == state->n_matches && !simdup_hamming_next_matches(scan))
+		return false;
+	scan->xs_heaptid = state->matches[state->at++];
+	return true;
+}
+
+/*
+ * Give the least that the distances can be, where there are more operands than one.
+ * The executor then compares the real ones, and holds rows back until no later one
+ * can come before them.
+ */
+static void
+give_least_distances(IndexScanDesc scan, uint64 distance)
+{
+	HammingOrder *order = &((HammingScan *) scan->opaque)->order;
+
+	scan->xs_recheckorderby = true;
+	for (int i = 0; i < scan->numberOfOrderBys; i++)
+	{
+		scan->xs_orderbyvals[i] = Int32GetDatum(i == 0 ? (int32) distance : 0);
+		scan->xs_orderbynulls[i] = order->nulls;
+	}
+}
+
+static bool
+next_nearest(IndexScanDesc scan)
+{
+	HammingOrder *order = &((HammingScan *) scan->opaque)->order;
+	uint64 distance = 0;
+	uint64 row;
+	bool found;
+
+	do
+	{
+		found = order->sort != NULL &&
+				simdup_pairsort_get(order->sort, &distance, &row);
+		if (!found)
+			end_stage(order);
+	} while (!found && next_stage(scan));
+	if (found)
+		hamming_tid_of_row(row, &scan->xs_heaptid);
+	else if (!next_null(scan))
+		return false;
+	if (scan->numberOfOrderBys > 1)
+		give_least_distances(scan, distance);
+	return true;
+}
+
+/* Scans */
 
 IndexScanDesc
 simdup_hamming_begin_scan(Relation index, int n_keys, int n_orders)
@@ -27,7 +275,7 @@ simdup_hamming_begin_scan(Relation index, int n_keys, int n_orders)
 	HammingScan *state = palloc0(sizeof(HammingScan));
 
 	state->balls = palloc(sizeof(SimhashBall) * n_keys);
-	if (n_orders > HAMMING_MAX_ORDERS)
+	if (n_orders > 1)
 	{
 		scan->xs_orderbyvals = palloc0(sizeof(Datum) * n_orders);
 		scan->xs_orderbynulls = palloc0(sizeof(bool) * n_orders);
@@ -49,7 +297,7 @@ simdup_hamming_end_scan(IndexScanDesc scan)
 	simdup_hamming_release_pin(state);
 	if (state->slot != NULL)
 		ExecDropSingleTupleTableSlot(state->slot);
-	simdup_hamming_end_stage(&state->order);
+	end_stage(&state->order);
 	/* an exclusion check is a scan for each row of a statement */
 	MemoryContextDelete(GetMemoryChunkContext(state));
 }
@@ -67,26 +315,8 @@ simdup_hamming_rescan(IndexScanDesc scan, ScanKey keys,
 		memmove(scan->orderByData, orders,
 				scan->numberOfOrderBys * sizeof(ScanKeyData));
 	simdup_hamming_release_pin(state);
-	simdup_hamming_end_stage(&state->order);
+	end_stage(&state->order);
 	state->started = false;
-}
-
-/*
- * Add a condition on NULL. A row without a fingerprint may be a value for which
- * the operator class has none: then both conditions read those rows, and the
- * executor decides.
- */
-static void
-add_null_test(IndexScanDesc scan, bool is_null)
-{
-	HammingScan *state = scan->opaque;
-
-	if (simdup_hamming_computes(scan->indexRelation))
-		state->recheck_nulls = true;
-	else if (!is_null)
-		state->reads_nulls = false;
-	if (is_null)
-		state->reads_values = false;
 }
 
 /* Add a condition, as fp <@ ball. The ball of least radius is kept first. */
@@ -110,7 +340,18 @@ add_key(IndexScanDesc scan, ScanKey key)
 
 	if (key->sk_flags & (SK_SEARCHNULL | SK_SEARCHNOTNULL))
 	{
-		add_null_test(scan, (key->sk_flags & SK_SEARCHNULL) != 0);
+		bool is_null = (key->sk_flags & SK_SEARCHNULL) != 0;
+
+		/*
+		 * A row without a fingerprint may be a value for which the operator class has
+		 * none. Then both conditions read those rows, and the executor decides.
+		 */
+		if (simdup_hamming_computes(scan->indexRelation))
+			state->recheck_nulls = true;
+		else if (!is_null)
+			state->reads_nulls = false;
+		if (is_null)
+			state->reads_values = false;
 		return;
 	}
 	/* no row without a fingerprint fulfils an operator, and none fulfils NULL */
@@ -131,21 +372,6 @@ add_key(IndexScanDesc scan, ScanKey key)
 		if (key->sk_strategy == HAMMING_MUTUAL_STRATEGY)
 			state->recheck = true;
 	}
-}
-
-/*
- * Give the executor an empty tuple. A query that reads no column, such as
- * count(*), is an index-only scan for the planner even though the index returns
- * no column. The executor needs a tuple.
- */
-static void
-give_empty_tuple(IndexScanDesc scan)
-{
-	Datum value = 0;
-	bool is_null = true;
-
-	scan->xs_itupdesc = RelationGetDescr(scan->indexRelation);
-	scan->xs_itup = index_form_tuple(scan->xs_itupdesc, &value, &is_null);
 }
 
 /*
@@ -181,8 +407,17 @@ start_scan(IndexScanDesc scan)
 
 	pgstat_count_index_scan(scan->indexRelation);
 	simdup_hamming_make_hints(scan->indexRelation);
+
+	/*
+	 * A query that reads no column, such as count(*), is an index-only scan for the
+	 * planner even though the index returns no column. The executor needs a tuple.
+	 */
 	if (scan->xs_want_itup && scan->xs_itup == NULL)
-		give_empty_tuple(scan);
+	{
+		scan->xs_itupdesc = RelationGetDescr(scan->indexRelation);
+		scan->xs_itup =
+			index_form_tuple(scan->xs_itupdesc, (Datum[]){0}, (bool[]){true});
+	}
 	state->n_balls = 0;
 	state->reads_values = state->reads_nulls = true;
 	state->recheck = state->recheck_nulls = false;
@@ -193,7 +428,7 @@ start_scan(IndexScanDesc scan)
 		state->search = state->balls[0];
 	state->started = true;
 	if (scan->numberOfOrderBys > 0)
-		simdup_hamming_begin_order(scan);
+		begin_order(scan);
 	else
 		simdup_hamming_begin_search(scan);
 }
@@ -218,7 +453,7 @@ simdup_hamming_get_tuple(IndexScanDesc scan, ScanDirection direction)
 		start_scan(scan);
 	scan->xs_recheckorderby = false;
 	if (scan->numberOfOrderBys > 0)
-		found = simdup_hamming_next_nearest(scan);
+		found = next_nearest(scan);
 	else
 		do
 		{

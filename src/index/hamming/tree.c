@@ -20,7 +20,7 @@
 #include "storage/smgr.h"
 #include "utils/memutils.h"
 
-#include "index/hamming/tree.h"
+#include "index/hamming/page.h"
 #include "server/spill.h"
 
 /* Entries as they came */

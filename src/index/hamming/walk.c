@@ -67,21 +67,6 @@ read_level(Relation index, int tree, int level, StringInfo blocks)
 	return blocks->len / (int) sizeof(uint16);
 }
 
-/* Make a histogram of the first blocks of n low keys, the first for all below. */
-static void
-fill_histogram(SimdupHistogram *histogram, const uint16 *blocks, int n,
-			   double pages)
-{
-	int n_buckets = Min(Max(n, 1), SIMDUP_BUCKETS);
-
-	histogram->n_buckets = n_buckets;
-	histogram->pages = pages / n_buckets;
-	histogram->bounds[0] = 0;
-	for (int i = 1; i < n_buckets; i++)
-		histogram->bounds[i] = blocks[(int64) i * n / n_buckets];
-	simdup_finish_histogram(histogram);
-}
-
 /* Renew the histograms of all rotations. */
 static void
 make_histograms(Relation index)
@@ -95,6 +80,7 @@ make_histograms(Relation index)
 	initStringInfo(&blocks);
 	for (int tree = 0; tree < SIMDUP_ROTATIONS; tree++)
 	{
+		SimdupHistogram *histogram = &made[tree];
 		int level = (int) roots.level[tree];
 		double pages = (double) n_blocks / SIMDUP_ROTATIONS;
 		int n = 0;
@@ -104,7 +90,14 @@ make_histograms(Relation index)
 		/* the children are the leaves, or the root is the only one */
 		if (level == 0)
 			pages = Max(n, 1);
-		fill_histogram(&made[tree], (uint16 *) blocks.data, n, pages);
+		/* the first bucket has all keys below the second low key */
+		histogram->n_buckets = Min(Max(n, 1), SIMDUP_BUCKETS);
+		histogram->pages = pages / histogram->n_buckets;
+		histogram->bounds[0] = 0;
+		for (int i = 1; i < histogram->n_buckets; i++)
+			histogram->bounds[i] =
+				((uint16 *) blocks.data)[(int64) i * n / histogram->n_buckets];
+		simdup_finish_histogram(histogram);
 	}
 	cache = simdup_hamming_cache(index);
 	memcpy(cache->histogram, made, sizeof(cache->histogram));
@@ -113,27 +106,20 @@ make_histograms(Relation index)
 	pfree(made);
 }
 
-/* Check whether the file has grown by half since the histograms were made. */
-static bool
-is_out_of_date(Relation index, const HammingCache *cache)
-{
-	BlockNumber blocks = RelationGetTargetBlock(index);
-
-	return cache->histogram_blocks == 0 ||
-		   (blocks != InvalidBlockNumber &&
-			blocks / 3 > cache->histogram_blocks / 2);
-}
-
 const SimdupPageCosts *
 simdup_hamming_page_costs(Relation index, HammingCosts *costs, uint64 center,
 						  int largest)
 {
 	HammingCache *cache = simdup_hamming_cache(index);
+	BlockNumber blocks = RelationGetTargetBlock(index);
 
 	largest = Min(largest, SIMDUP_BLOCK_BITS);
 	if (costs->center == center && costs->n_radii > largest)
 		return (const SimdupPageCosts *) costs->pages;
-	if (is_out_of_date(index, cache))
+	/* not made yet, or the file has grown by half since */
+	if (cache->histogram_blocks == 0 ||
+		(blocks != InvalidBlockNumber &&
+		 blocks / 3 > cache->histogram_blocks / 2))
 		make_histograms(index);
 	cache = simdup_hamming_cache(index);
 	for (int i = 0; i < SIMDUP_ROTATIONS; i++)
@@ -265,18 +251,6 @@ prefetch_listed(const HammingWalk *walk, const HammingLevel *level, int i)
 								level->listed[i].until.value);
 }
 
-/* Ask the server for the pages that come next and are probably not in memory. */
-static void
-read_ahead(HammingWalk *walk, HammingLevel *level)
-{
-	Relation index = walk->scan->indexRelation;
-	int end = Min(level->at + 1 + walk->distance, level->n);
-
-	for (level->ahead = Max(level->ahead, level->at); level->ahead < end;
-		 level->ahead++)
-		simdup_hamming_read_ahead(index, level->listed[level->ahead].block);
-}
-
 static Buffer next_page(HammingWalk *walk, int l, SimdupEntry *key);
 
 /* Leave the locked page of a level, which has been read. */
@@ -337,7 +311,11 @@ pin_next_page(HammingWalk *walk, int l)
 	prefetch_listed(walk, level, level->at + PAGES_AHEAD);
 	listed = &level->listed[level->at++];
 	level->until = listed->until;
-	read_ahead(walk, level);
+	/* ask the server for the pages that come next and are probably not in memory */
+	for (level->ahead = Max(level->ahead, level->at);
+		 level->ahead < Min(level->at + 1 + walk->distance, level->n);
+		 level->ahead++)
+		simdup_hamming_read_ahead(index, level->listed[level->ahead].block);
 	return simdup_hamming_read_again(index, listed->block);
 }
 
@@ -531,21 +509,6 @@ collect_matches(IndexScanDesc scan, Buffer buffer)
 			add_match(scan, buffer, found[i]);
 }
 
-/* Begin with the next tree that is to be read, if there is one. */
-static void
-next_tree(IndexScanDesc scan)
-{
-	HammingScan *state = scan->opaque;
-
-	do
-	{
-		if (++state->tree == HAMMING_TREES)
-			return;
-	} while (state->radii[state->tree] < 0);
-	simdup_hamming_begin_walk(&state->walk, scan, state->tree,
-							  state->search.center, state->radii[state->tree]);
-}
-
 bool
 simdup_hamming_next_matches(IndexScanDesc scan)
 {
@@ -561,7 +524,13 @@ simdup_hamming_next_matches(IndexScanDesc scan)
 			buffer = simdup_hamming_next_leaf(&state->walk);
 		if (!BufferIsValid(buffer))
 		{
-			next_tree(scan);
+			while (++state->tree < HAMMING_TREES &&
+				   state->radii[state->tree] < 0)
+				;
+			if (state->tree < HAMMING_TREES)
+				simdup_hamming_begin_walk(&state->walk, scan, state->tree,
+										  state->search.center,
+										  state->radii[state->tree]);
 			continue;
 		}
 		TestForOldSnapshot(scan->xs_snapshot, scan->indexRelation,

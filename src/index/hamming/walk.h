@@ -71,18 +71,14 @@ typedef struct HammingCosts
 } HammingCosts;
 
 /*
- * As many operands of ORDER BY fp <~> a, fp <~> b, ... decide the order here.
- * The executor orders by the others.
+ * Rows in the order of their distance, stage by stage (scan.c). Of ORDER BY
+ * fp <~> a, fp <~> b, ... the first operand decides here, and the executor orders
+ * by the others.
  */
-#define HAMMING_MAX_ORDERS 8
-
-/* nearest.c: rows in the order of their distance, stage by stage */
 typedef struct HammingOrder
 {
-	int n;
-	uint64 centers[HAMMING_MAX_ORDERS];
-	bool is_null[HAMMING_MAX_ORDERS];
-
+	uint64 center;
+	bool is_null;
 	bool grows;	  /* around the center; else one stage finds all */
 	int limit;	  /* no row farther away is wanted */
 	int complete; /* rows so near have been returned or are candidates */
@@ -90,7 +86,7 @@ typedef struct HammingOrder
 	bool wants_nulls;
 	bool nulls; /* rows without a fingerprint are being returned */
 
-	/* distances and TIDs of this stage's candidates; NULL between stages */
+	/* distance and TID of each of this stage's candidates; NULL between stages */
 	SimdupPairSort *sort;
 } HammingOrder;
 
@@ -125,8 +121,6 @@ typedef struct HammingScan
 	TupleTableSlot *slot;	 /* for rows looked up on a standby */
 } HammingScan;
 
-/* walk.c */
-
 /*
  * Return the pages that each radius around the center is expected to read in
  * each rotation, up to the largest radius at least. Valid until the next call.
@@ -151,11 +145,5 @@ extern void simdup_hamming_begin_search(IndexScanDesc scan);
 extern bool simdup_hamming_next_matches(IndexScanDesc scan);
 /* Let go of the leaf whose matches were returned. */
 extern void simdup_hamming_release_pin(HammingScan *state);
-
-/* nearest.c */
-extern void simdup_hamming_begin_order(IndexScanDesc scan);
-extern bool simdup_hamming_next_nearest(IndexScanDesc scan);
-/* Forget the candidates. */
-extern void simdup_hamming_end_stage(HammingOrder *order);
 
 #endif /* SIMDUP_INDEX_HAMMING_WALK_H */

@@ -11,15 +11,14 @@
 #include "utils/varbit.h"
 
 #include "core/compare/resemblance.h"
-#include "core/compare/statistics.h"
 #include "core/fingerprint/hamming.h"
 #include "core/fingerprint/hash.h"
 #include "core/fingerprint/shingle.h"
 #include "core/host.h"
+#include "joins/stored_texts.h"
 #include "server/arguments.h"
 #include "server/source.h"
 #include "server/spill.h"
-#include "shingles/stored_texts.h"
 #include "text/minhash64.h"
 
 #define NO_NUMBER PG_UINT32_MAX
@@ -54,7 +53,7 @@ struct SimdupStoredTexts
 	int sketch_bits; /* of the first sketch */
 	uint32 n;
 	SimdupKeys *store; /* the contents, on disk; NULL: somebody else keeps them */
-	Datum (*get)(void *arg, uint32 number);
+	Datum (*get)(void *arg, uint32 number); /* from there */
 	void *arg;
 	SimdupTempFile *sets; /* summary, words */
 	int64 *set_at;		  /* by number: offset in the file, or NO_SET */
@@ -192,30 +191,6 @@ sketch_words(VarBit *sketch)
 	return words;
 }
 
-static double
-sketch_resemblance(const SimdupStoredTexts *contents, const SimdupHashes *a,
-				   const SimdupHashes *b)
-{
-	int distance = 0;
-
-	for (size_t i = 0; i < a->n; i++)
-		distance += simdup_hamming64(a->hashes[i], b->hashes[i]);
-	return simdup_agreement_resemblance(distance, contents->sketch_bits);
-}
-
-static void
-summarize(const SimdupHashes *set, Summary *summary)
-{
-	memset(summary, 0, sizeof(*summary));
-	summary->n = set->n;
-	for (size_t i = 0; i < set->n; i++)
-	{
-		uint64 bit = set->hashes[i] % SUMMARY_BITS;
-
-		summary->bits[bit / 64] |= UINT64CONST(1) << bit % 64;
-	}
-}
-
 /*
  * Make the words of a content, which are the ascending hashes of its shingles or its
  * bits. Keep them in the file.
@@ -231,7 +206,13 @@ make_set(SimdupStoredTexts *contents, uint32 number, Summary *summary)
 			: simdup_element_set(contents->shingling,
 								 simdup_text_to_utf8(DatumGetTextPP(content)));
 
-	summarize(&set, summary);
+	*summary = (Summary){.n = set.n};
+	for (size_t i = 0; i < set.n; i++)
+	{
+		uint64 bit = set.hashes[i] % SUMMARY_BITS;
+
+		summary->bits[bit / 64] |= UINT64CONST(1) << bit % 64;
+	}
 	contents->set_at[number] =
 		simdup_tempfile_append(contents->sets, summary, sizeof(*summary));
 	simdup_tempfile_append(contents->sets, set.hashes, set.n * sizeof(uint64));
@@ -305,6 +286,7 @@ simdup_stored_texts_resemblance(SimdupStoredTexts *contents, uint32 a, uint32 b,
 	const SimdupHashes *x;
 	const SimdupHashes *y;
 	double resemblance = 0;
+	int distance = 0;
 
 	if (contents->compared.number != a)
 		contents->compared = (SummarySlot){a, *summary_of(contents, a)};
@@ -314,9 +296,12 @@ simdup_stored_texts_resemblance(SimdupStoredTexts *contents, uint32 a, uint32 b,
 		return -1;
 	x = simdup_stored_texts_set(contents, a, 0);
 	y = simdup_stored_texts_set(contents, b, 1);
-	if (x->n > 0 && y->n > 0)
-		resemblance = contents->by_sketch
-						  ? sketch_resemblance(contents, x, y)
-						  : simdup_resemblance_from(x, y, min_resemblance);
+	if (!contents->by_sketch && x->n > 0 && y->n > 0)
+		return simdup_resemblance_from(x, y, min_resemblance);
+	for (size_t i = 0; contents->by_sketch && i < x->n; i++)
+		distance += simdup_hamming64(x->hashes[i], y->hashes[i]);
+	if (contents->by_sketch && x->n > 0)
+		resemblance =
+			simdup_agreement_resemblance(distance, contents->sketch_bits);
 	return resemblance >= min_resemblance ? resemblance : -1;
 }

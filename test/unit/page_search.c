@@ -1,10 +1,9 @@
 /*
- * index_entries.c
- *	  Entries of a hamming index: searched and sorted.
+ * page_search.c
+ *	  The search in a page of a hamming index.
  */
 #include "core/fingerprint/hamming.h"
-#include "core/search/index_entries.h"
-#include "core/search/radii.h"
+#include "core/search/search.h"
 #include "random.h"
 #include "tap.h"
 
@@ -44,39 +43,6 @@ test_find(int n)
 	free(values);
 	free(found);
 	free(distances);
-}
-
-static int
-compare(const void *a, const void *b)
-{
-	if (simdup_entry_less(a, b))
-		return -1;
-	return simdup_entry_less(b, a);
-}
-
-/* Values drawn from a number of different ones, in no order. */
-static void
-test_sort(size_t n, uint64_t different, int shift)
-{
-	SimdupEntry *entries = malloc(sizeof(SimdupEntry) * (n + 1));
-	SimdupEntry *sorted = malloc(sizeof(SimdupEntry) * (n + 1));
-	SimdupEntry *spare =
-		malloc(sizeof(SimdupEntry) *
-			   (n < SIMDUP_SORT_SPARE ? n + 1 : SIMDUP_SORT_SPARE));
-
-	for (size_t i = 0; i < n; i++)
-	{
-		entries[i].value = next_random() % different << shift;
-		entries[i].row = i * 7919 % n;
-		sorted[i] = entries[i];
-	}
-	qsort(sorted, n, sizeof(SimdupEntry), compare);
-	simdup_sort_entries(entries, n, spare);
-	ok(memcmp(entries, sorted, n * sizeof(SimdupEntry)) == 0,
-	   "%d entries of %d values are sorted", (int) n, (int) different);
-	free(entries);
-	free(sorted);
-	free(spare);
 }
 
 static int
@@ -163,16 +129,6 @@ main(void)
 	for (int n = 0; n < 70; n += 1 + n / 8)
 		test_find(n);
 	test_find(581);
-	for (uint64_t different = 1; different < 1000000; different *= 31)
-		for (int shift = 0; shift <= 40; shift += 20)
-		{
-			test_sort(0, different, shift);
-			test_sort(1, different, shift);
-			test_sort(24, different, shift);
-			test_sort(581, different, shift);
-			test_sort(SIMDUP_SORT_SPARE, different, shift);
-			test_sort(20000, different, shift);
-		}
 	for (int span = 0; span < SIMDUP_BLOCKS; span = 3 * span + 1)
 		for (int radius = 0; radius < 4; radius++)
 		{

@@ -1,6 +1,7 @@
 /*
- * radii.h
- *	  How a Hamming search is split over the four rotations of a fingerprint.
+ * search.h
+ *	  How a Hamming search is split over the four rotations of a fingerprint, and
+ *	  the search in a page of an index.
  *
  * Rotation i is the fingerprint turned so that its block i, 16 bits, stands in
  * front. Generalised pigeonhole: let radii r[i] >= -1 satisfy
@@ -9,8 +10,8 @@
  * the values whose first block is within r[i] of the center's. A radius of -1
  * skips a rotation; a radius of 16 reads all of it and is complete alone.
  */
-#ifndef SIMDUP_CORE_SEARCH_RADII_H
-#define SIMDUP_CORE_SEARCH_RADII_H
+#ifndef SIMDUP_CORE_SEARCH_SEARCH_H
+#define SIMDUP_CORE_SEARCH_SEARCH_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -117,4 +118,49 @@ extern void simdup_uniform_page_costs(double pages, SimdupPageCosts costs);
 extern double simdup_choose_radii(int k, const SimdupPageCosts *costs,
 								  int *radii);
 
-#endif /* SIMDUP_CORE_SEARCH_RADII_H */
+/* Pages, whose values are sorted but for a tail */
+
+/* Longest list of values that simdup_find_near takes. */
+#define SIMDUP_MAX_FOUND 4096
+
+/*
+ * Find the positions of the values within radius of the center, ascending.
+ * Return their number. The list is of one page, n at most SIMDUP_MAX_FOUND.
+ */
+extern int simdup_find_near(const uint64_t *values, int n, uint64_t center,
+							int radius, uint16_t *found);
+
+/*
+ * Find the same among ascending values that begin with one of the blocks. The
+ * blocks ascend. No value is above `high`.
+ */
+extern int simdup_find_in_blocks(const uint64_t *values, int n, uint64_t high,
+								 const uint16_t *blocks, int n_blocks,
+								 uint64_t center, int radius, uint16_t *found);
+
+/*
+ * Return the probable position of a value among n ascending ones from `low` to
+ * `high`, if they are evenly spread.
+ */
+static inline int
+simdup_guess_position(uint64_t value, uint64_t low, uint64_t high, int n)
+{
+	if (value <= low || high <= low)
+		return 0;
+	if (value >= high)
+		return n;
+	return (int) ((double) (value - low) / (double) (high - low) * n);
+}
+
+/*
+ * Return the first position from `from` on of ascending values where the value is
+ * not below this one, or n. The guess is where it may be.
+ */
+extern int simdup_first_not_below(const uint64_t *values, int from, int n,
+								  uint64_t value, int guess);
+
+/* Compute the distance of each value from the center. */
+extern void simdup_distances(const uint64_t *values, int n, uint64_t center,
+							 uint8_t *distances);
+
+#endif /* SIMDUP_CORE_SEARCH_SEARCH_H */

@@ -6,8 +6,8 @@
  * rows of a large table are near no other row. So a text is only stored as it is
  * read. Its shingles are made when it is compared for the first time.
  */
-#ifndef SIMDUP_SHINGLES_STORED_TEXTS_H
-#define SIMDUP_SHINGLES_STORED_TEXTS_H
+#ifndef SIMDUP_JOINS_STORED_TEXTS_H
+#define SIMDUP_JOINS_STORED_TEXTS_H
 
 #include "fmgr.h"
 
@@ -74,4 +74,4 @@ extern double simdup_stored_texts_resemblance(SimdupStoredTexts *contents,
 extern const SimdupHashes *simdup_stored_texts_set(SimdupStoredTexts *contents,
 												   uint32 number, int buffer);
 
-#endif /* SIMDUP_SHINGLES_STORED_TEXTS_H */
+#endif /* SIMDUP_JOINS_STORED_TEXTS_H */
