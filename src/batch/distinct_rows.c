@@ -280,7 +280,7 @@ sort_all(GroupingRows *g, const SimdupConstraints *constraints)
 
 	g->first_near = alloc_numbers(n);
 	memset(g->first_near, 0xff, n * sizeof(uint32));
-	g->most_sorted = share / (int64) sizeof(SimdupEntry);
+	g->most_sorted = Max(share / (int64) sizeof(SimdupEntry), 4 * (int64) n);
 	g->sort = simdup_pairsort_begin(share);
 	join_all(g, g->distinct_rows.max_distance);
 	g->may_lead =
