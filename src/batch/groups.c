@@ -22,8 +22,8 @@
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
+#include "batch/distinct_rows.h"
 #include "batch/groups.h"
-#include "batch/join.h"
 #include "core/host.h"
 #include "server/arguments.h"
 #include "server/settings.h"
@@ -242,7 +242,7 @@ add_row(void *arg, TupleTableSlot *slot)
 	if (grouping->keys != rows->keys)
 	{
 		simdup_keys_add(grouping->keys, row.key, false);
-		if (rows->sort != NULL)
+		if (simdup_pairsort_disk(rows->sort) > 0)
 			simdup_keys_spill(grouping->keys);
 	}
 	if (day < 0)

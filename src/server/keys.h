@@ -28,9 +28,6 @@ extern void simdup_keys_add(SimdupKeys *keys, Datum key, bool isnull);
 /* Return a key as it is stored, of the type of the keys. */
 extern Datum simdup_keys_take(SimdupKeys *keys, Datum key, bool isnull);
 
-/* Elements ahead whose memory is prefetched. */
-#define SIMDUP_AHEAD 16
-
 /* Prefetch the key of a row that will be asked for soon. */
 extern void simdup_keys_prefetch(const SimdupKeys *keys, uint32 number);
 

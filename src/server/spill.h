@@ -19,8 +19,14 @@
 typedef struct SimdupTempFile SimdupTempFile;
 
 extern SimdupTempFile *simdup_tempfile_create(void);
-/* Keep this much of a new file in memory once it is read, in place of 128 kB. */
-extern void simdup_tempfile_cache(SimdupTempFile *file, Size memory);
+/*
+ * Keep a new file in memory up to this size, and this much of a longer one once it is
+ * read, in place of 64 and 128 kB. Make room for what is expected of it, 0 if unknown.
+ */
+extern void simdup_tempfile_cache(SimdupTempFile *file, Size memory,
+								  Size expected);
+/* Return the bytes of a file that is in memory, else NULL. */
+extern const void *simdup_tempfile_bytes(const SimdupTempFile *file);
 /* Close a file, unless it is NULL. */
 extern void simdup_tempfile_close(SimdupTempFile *file);
 /* Return the bytes of a file. */
