@@ -2,7 +2,7 @@
  * windows.c
  *	  simdup_cluster and simdup_campaign: which rows of a partition belong together.
  *
- * On its first row a window function reads its partition once, forwards: a
+ * On its first row a window function reads its partition once, forwards. A
  * partition that the server keeps on disk is slow to read in any other order. The
  * engine of clusters is that of groups, core/cluster/grouping.h, without decisions
  * and ids. A number for each row stays until the partition ends. All else goes,

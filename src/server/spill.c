@@ -408,42 +408,18 @@ spill(SimdupPairSort *sort)
 
 /* The calls */
 
-static void
-make_room(SimdupPairSort *sort)
-{
-	if (sort->capacity == sort->most)
-	{
-		spill(sort);
-		return;
-	}
-	sort->capacity = Min(sort->most, sort->capacity * 2);
-	sort->pairs =
-		repalloc_huge(sort->pairs, sort->capacity * sizeof(SimdupEntry));
-}
-
 void
 simdup_pairsort_put(SimdupPairSort *sort, uint64 first, uint64 second)
 {
+	if (sort->n == sort->most)
+		spill(sort);
 	if (sort->n == sort->capacity)
-		make_room(sort);
-	sort->pairs[sort->n++] = (SimdupEntry){first, second};
-}
-
-void
-simdup_pairsort_put_list(SimdupPairSort *sort, const SimdupEntry *pairs, Size n)
-{
-	while (n > 0)
 	{
-		Size part;
-
-		if (sort->n == sort->capacity)
-			make_room(sort);
-		part = Min(n, sort->capacity - sort->n);
-		memcpy(sort->pairs + sort->n, pairs, part * sizeof(SimdupEntry));
-		sort->n += part;
-		pairs += part;
-		n -= part;
+		sort->capacity = Min(sort->most, sort->capacity * 2);
+		sort->pairs =
+			repalloc_huge(sort->pairs, sort->capacity * sizeof(SimdupEntry));
 	}
+	sort->pairs[sort->n++] = (SimdupEntry){first, second};
 }
 
 void

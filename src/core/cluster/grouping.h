@@ -155,10 +155,10 @@ extern int64_t *simdup_group_ids_keep(uint32_t n, const uint32_t *group,
 extern uint32_t simdup_first_candidates(uint32_t n, uint32_t position);
 
 /*
- * Centers. Of the texts that are not taken yet, the one that takes most rows is a
- * center: its own rows, and those of partners that are not taken yet. Of equal ones
- * it is the earliest. Then each text that is no center joins the one that is its
- * partner with the largest containment, of equal ones the earliest.
+ * Centers. A text takes its own rows, and those of its partners that are not taken
+ * yet. The text that takes most rows is the next center, of equal ones the earliest,
+ * until all texts are taken. Then each text that is no center joins the one that is
+ * its partner with the largest containment, of equal ones the earliest.
  */
 
 typedef struct SimdupPartners
