@@ -217,6 +217,7 @@ join_scope(FingerprintJoin *join, uint32 scope)
 	{
 		SimdupFingerprint fingerprint = simdup_fingerprint_at(fingerprints, i);
 
+		CHECK_FOR_INTERRUPTS();
 		simdup_elements_add(&join->elements, fingerprint.fp,
 							simdup_row_at(fingerprints, fingerprint.start));
 	}
