@@ -231,13 +231,9 @@ join_by_block(SimdupElementJoin *join, SimdupTempFile *file, int64 n,
 	simdup_pairsort_end(sort);
 }
 
-/*
- * Join by the blocks of the varying bits, from this many memories of elements on.
- * Return false if the elements, or the bits, are too few.
- */
+/* Join by the blocks of the varying bits. Return false if there are too few. */
 static bool
-join_by_blocks(SimdupElementJoin *join, SimdupTempFile *file, int64 n,
-			   int64 memories)
+join_by_blocks(SimdupElementJoin *join, SimdupTempFile *file, int64 n)
 {
 	SimdupPairPath *path = &join->pairs.path;
 	int n_blocks = join->pairs.max_distance + 1;
@@ -246,11 +242,8 @@ join_by_blocks(SimdupElementJoin *join, SimdupTempFile *file, int64 n,
 	uint64 blocks[MAX_BLOCK_DISTANCE + 1];
 	uint32 ones[64] = {0};
 	uint32 n_sampled;
-	uint64 varying;
+	uint64 varying = varying_bits(file, n, ones, &n_sampled);
 
-	if (n / capacity < memories || n_blocks > (int) lengthof(blocks))
-		return false;
-	varying = varying_bits(file, n, ones, &n_sampled);
 	if (simdup_popcount64(varying) < n_blocks ||
 		n_skipped + n_blocks > SIMDUP_MAX_SKIPPED)
 		return false;
@@ -473,9 +466,11 @@ join_on_disk(SimdupElementJoin *join, SimdupTempFile *file, int64 n)
 	int k = join->pairs.max_distance;
 
 	check_stack_depth();
-	/* the more memories, the more pairs of runs or chunks; the larger k, the more sorts */
-	if (!join_by_blocks(join, file, n, k * k) && !join_by_runs(join, file, n) &&
-		!join_by_blocks(join, file, n, k))
+	/* the more memories, the more pairs of runs; the larger k, the more sorts */
+	if (k <= MAX_BLOCK_DISTANCE && n / join->capacity >= (int64) k * k &&
+		join_by_blocks(join, file, n))
+		return;
+	if (!join_by_runs(join, file, n))
 		join_by_chunks(join, file, n);
 }
 
