@@ -12,10 +12,10 @@ CREATE FUNCTION simdup_cluster(key anyelement, fp simhash64, max_distance intege
 CREATE FUNCTION simdup_cluster(key anyelement, fp simhash64, content text, max_distance integer DEFAULT 8,
   min_resemblance float8 DEFAULT 0.8, method text DEFAULT 'leader', w integer DEFAULT 4,
   unit text DEFAULT 'char') RETURNS anyelement
-  AS 'MODULE_PATHNAME', 'simdup_cluster_verified' LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 100;
+  AS 'MODULE_PATHNAME' LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 100;
 CREATE FUNCTION simdup_cluster(key anyelement, content text, min_resemblance float8 DEFAULT 0.8,
   method text DEFAULT 'leader') RETURNS anyelement
-  AS 'MODULE_PATHNAME', 'simdup_cluster_texts' LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 1000;
+  AS 'MODULE_PATHNAME' LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION simdup_cluster(anyelement, simhash64, integer, text) IS
   'key of the first row of the row''s cluster by fingerprint; its own where the row is alone';
 COMMENT ON FUNCTION
@@ -26,7 +26,7 @@ COMMENT ON FUNCTION simdup_cluster(anyelement, text, float8, text) IS
 
 CREATE FUNCTION simdup_campaign(key anyelement, content text, min_containment float8 DEFAULT 0.35)
   RETURNS anyelement
-  AS 'MODULE_PATHNAME' LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 1000;
+  AS 'MODULE_PATHNAME', 'simdup_cluster' LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION simdup_campaign(anyelement, text, float8) IS
   'key of the letter at the center of the row''s campaign; its own where the row is alone';
 

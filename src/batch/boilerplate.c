@@ -46,19 +46,15 @@ typedef struct FrequentRun
 	uint64 sample[MAX_SAMPLE]; /* digests, ascending */
 } FrequentRun;
 
-/* The texts of a source, by row. */
-typedef struct Texts
+typedef struct Search
 {
+	/* the texts of the source, by row */
 	int content; /* column */
 	SimdupStoredTexts *contents;
 	uint32 n;
 	int64 n_null;
 	MemoryContext row_context; /* for what is made of one row; then reset */
-} Texts;
 
-typedef struct Search
-{
-	Texts *rows;
 	size_t min_words;	   /* of a passage */
 	SimdupPairSort *runs;  /* run and digest of a text */
 	SimdupEntry *texts;	   /* digest and row, ascending */
@@ -74,21 +70,20 @@ static SimdupUtf8
 text_of(const Search *search, uint32 row)
 {
 	return simdup_text_to_utf8(
-		DatumGetTextPP(simdup_stored_texts_get(search->rows->contents, row)));
+		DatumGetTextPP(simdup_stored_texts_get(search->contents, row)));
 }
 
 /* Sample the runs of all texts. This takes 16 bytes a row. */
 static void
 sample_texts(Search *search)
 {
-	Texts *rows = search->rows;
 	MemoryContext old;
 
 	search->runs = simdup_pairsort_begin((int64) maintenance_work_mem * 1024);
-	search->texts = simdup_alloc(((Size) rows->n + 1) * sizeof(SimdupEntry));
-	simdup_progress_phase("sampling runs", rows->n);
-	old = MemoryContextSwitchTo(rows->row_context);
-	for (uint32 i = 0; i < rows->n; i++)
+	search->texts = simdup_alloc(((Size) search->n + 1) * sizeof(SimdupEntry));
+	simdup_progress_phase("sampling runs", search->n);
+	old = MemoryContextSwitchTo(search->row_context);
+	for (uint32 i = 0; i < search->n; i++)
 	{
 		SimdupHashes sample = {0};
 		uint64 digest;
@@ -100,12 +95,12 @@ sample_texts(Search *search)
 		search->texts[i] = (SimdupEntry){digest, i};
 		for (size_t j = 0; j < sample.n; j++)
 			simdup_pairsort_put(search->runs, sample.hashes[j], digest);
-		MemoryContextReset(rows->row_context);
+		MemoryContextReset(search->row_context);
 		simdup_progress_done(i);
 	}
 	MemoryContextSwitchTo(old);
-	simdup_sort_pairs(search->texts, rows->n);
-	for (uint32 i = 0; i < rows->n; i++)
+	simdup_sort_pairs(search->texts, search->n);
+	for (uint32 i = 0; i < search->n; i++)
 		search->n_texts +=
 			i == 0 || search->texts[i].value != search->texts[i - 1].value;
 }
@@ -165,7 +160,7 @@ static SimdupUtf8
 read_text(const Search *search, uint64 digest)
 {
 	const SimdupEntry *entry =
-		bsearch(&digest, search->texts, search->rows->n, sizeof(SimdupEntry),
+		bsearch(&digest, search->texts, search->n, sizeof(SimdupEntry),
 				simdup_compare_words);
 	SimdupUtf8 text = text_of(search, (uint32) entry->row);
 	size_t n = 0;
@@ -203,7 +198,7 @@ judge_run(Search *search, const FrequentRun *run, ReturnSetInfo *result)
 	size_t which;
 	size_t n;
 	bool is_boilerplate;
-	MemoryContext old = MemoryContextSwitchTo(search->rows->row_context);
+	MemoryContext old = MemoryContextSwitchTo(search->row_context);
 
 	for (size_t i = 0; i < n_sample; i++)
 		texts[i] = read_text(search, run->sample[i]);
@@ -232,46 +227,47 @@ judge_run(Search *search, const FrequentRun *run, ReturnSetInfo *result)
 		values[2] = Float8GetDatum((double) n_texts / (double) search->n_texts);
 		simdup_put_result(result, values, NULL);
 	}
-	MemoryContextReset(search->rows->row_context);
+	MemoryContextReset(search->row_context);
 }
 
 /* Store a row's text: a SimdupRowSink. */
 static void
 store_text(void *arg, TupleTableSlot *slot)
 {
-	Texts *rows = arg;
+	Search *search = arg;
 
-	if (slot->tts_isnull[rows->content])
+	if (slot->tts_isnull[search->content])
 	{
-		rows->n_null++;
+		search->n_null++;
 		return;
 	}
-	simdup_check_room(rows->n);
-	simdup_stored_texts_add(rows->contents, slot->tts_values[rows->content]);
-	simdup_progress_done(++rows->n);
+	simdup_check_room(search->n);
+	simdup_stored_texts_add(search->contents,
+							slot->tts_values[search->content]);
+	simdup_progress_done(++search->n);
 }
 
 /* Read the texts of a source. */
 static void
-read_texts(Texts *rows, FunctionCallInfo fcinfo)
+read_texts(Search *search, FunctionCallInfo fcinfo)
 {
 	SimdupSource source =
 		simdup_source_open(fcinfo, PG_GETARG_OID(0),
 						   SIMDUP_SOURCE_HAS(SIMDUP_SOURCE_CONTENT) |
 							   SIMDUP_SOURCE_TEXTS);
 
-	rows->content = source.place[SIMDUP_SOURCE_CONTENT];
-	rows->contents = simdup_stored_texts_begin((SimdupShingling){0});
-	(void) simdup_stored_texts_expect(rows->contents,
+	search->content = source.place[SIMDUP_SOURCE_CONTENT];
+	search->contents = simdup_stored_texts_begin((SimdupShingling){0});
+	(void) simdup_stored_texts_expect(search->contents,
 									  source.type[SIMDUP_SOURCE_CONTENT]);
 	simdup_progress_phase("reading", 0);
-	simdup_source_read(&source, store_text, rows);
-	if (rows->n_null > 0)
+	simdup_source_read(&source, store_text, search);
+	if (search->n_null > 0)
 		ereport(NOTICE, errmsg_plural("skipped %lld row without a text",
 									  "skipped %lld rows without a text",
-									  (unsigned long) rows->n_null,
-									  (long long) rows->n_null));
-	simdup_stored_texts_finish(rows->contents, 0);
+									  (unsigned long) search->n_null,
+									  (long long) search->n_null));
+	simdup_stored_texts_finish(search->contents, 0);
 }
 
 PG_FUNCTION_INFO_V1(simdup_boilerplate);
@@ -280,8 +276,7 @@ Datum
 simdup_boilerplate(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = simdup_begin_result(fcinfo);
-	Texts rows = {0};
-	Search search = {.rows = &rows};
+	Search search = {0};
 	MemoryContext context;
 	MemoryContext old;
 	double min_share;
@@ -296,10 +291,10 @@ simdup_boilerplate(PG_FUNCTION_ARGS)
 	context = AllocSetContextCreate(CurrentMemoryContext, "simdup batch",
 									ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(context);
-	rows.row_context =
+	search.row_context =
 		AllocSetContextCreate(context, "simdup row", ALLOCSET_SMALL_SIZES);
 	simdup_progress_begin(get_func_name(fcinfo->flinfo->fn_oid), NULL);
-	read_texts(&rows, fcinfo);
+	read_texts(&search, fcinfo);
 	sample_texts(&search);
 	find_frequent(&search, min_share);
 	simdup_progress_phase("judging runs", search.n_frequent);
@@ -312,7 +307,7 @@ simdup_boilerplate(PG_FUNCTION_ARGS)
 			!simdup_wordset_has(&search.refused.runs, run))
 			judge_run(&search, &search.frequent[i], result);
 	}
-	simdup_stored_texts_end(rows.contents);
+	simdup_stored_texts_end(search.contents);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(context);
 	return (Datum) 0;

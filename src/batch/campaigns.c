@@ -12,8 +12,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "batch/campaigns.h"
-#include "core/cluster/campaigns.h"
+#include "batch/distinct_rows.h"
 #include "core/compare/resemblance.h"
 #include "core/host.h"
 #include "text/minhash64.h"
@@ -29,17 +28,14 @@ typedef struct Campaigns
 	const uint32 *distinct;		/* by row: the first with its text */
 	uint32 *copies;				/* by distinct row */
 	SimdupPairSort *candidates; /* row, and where its candidates are listed */
-	SimdupPairSort *pairs;		/* row and partner, containment */
-	SimdupTempFile *list;		/* rows by value, then partners by row */
-	uint64 *starts;				/* by row: its first partner in the list */
-	SimdupPartner *partners;	/* of one row */
-	Size room;
+	SimdupPairSort *pairs;		/* of partners: see simdup_near_lists */
+	SimdupTempFile *list;		/* rows by value */
 } Campaigns;
 
-static void *
-alloc_by_row(const Campaigns *c, Size width)
+static uint32 *
+alloc_by_row(const Campaigns *c)
 {
-	return simdup_alloc0(((Size) c->rows->n + 1) * width);
+	return simdup_alloc0(((Size) c->rows->n + 1) * sizeof(uint32));
 }
 
 /* Sample each text once, and count its copies. */
@@ -98,7 +94,7 @@ static void
 find_candidates(Campaigns *c)
 {
 	SimdupPairSort *values = simdup_pairsort_begin(c->memory);
-	uint32 *sharers = alloc_by_row(c, sizeof(uint32));
+	uint32 *sharers = alloc_by_row(c);
 	uint32 n = 0;
 	uint64 last = 0;
 	uint64 value;
@@ -126,21 +122,20 @@ find_candidates(Campaigns *c)
 
 /* Compare two texts, and sort them as partners if they are. */
 static void
-compare(Campaigns *c, uint64 a, uint64 b)
+compare(Campaigns *c, uint32 a, uint32 b)
 {
-	const SimdupHashes *x =
-		simdup_stored_texts_set(c->rows->contents, (uint32) a, 0);
-	const SimdupHashes *y =
-		simdup_stored_texts_set(c->rows->contents, (uint32) b, 1);
+	const SimdupHashes *x = simdup_stored_texts_set(c->rows->contents, a, 0);
+	const SimdupHashes *y = simdup_stored_texts_set(c->rows->contents, b, 1);
 	double containment =
 		(double) simdup_hashes_common(x, y) / (double) Min(x->n, y->n);
 	uint64 bits;
 
 	if (containment < c->rows->options.min_containment)
 		return;
+	/* as a number, bits are in the order of what is not negative */
 	memcpy(&bits, &containment, sizeof(bits));
-	simdup_pairsort_put(c->pairs, a << 32 | b, bits);
-	simdup_pairsort_put(c->pairs, b << 32 | a, bits);
+	simdup_put_near(c->pairs, a, b, bits);
+	simdup_put_near(c->pairs, b, a, bits);
 }
 
 /* Find the partners of each row among its candidates. */
@@ -148,7 +143,7 @@ static void
 find_partners(Campaigns *c)
 {
 	/* by row: the last one that it was compared with; 0: none */
-	uint32 *compared = alloc_by_row(c, sizeof(uint32));
+	uint32 *compared = alloc_by_row(c);
 	uint32 others[SIMDUP_MANY_SHARERS];
 	uint64 row;
 	uint64 where;
@@ -165,7 +160,7 @@ find_partners(Campaigns *c)
 		{
 			CHECK_FOR_INTERRUPTS();
 			if (compared[others[i]] != row)
-				compare(c, row, others[i]);
+				compare(c, (uint32) row, others[i]);
 			compared[others[i]] = (uint32) row;
 		}
 		simdup_progress_done((int64) row);
@@ -173,64 +168,27 @@ find_partners(Campaigns *c)
 	simdup_free(compared);
 	simdup_pairsort_end(c->candidates);
 	simdup_tempfile_close(c->list);
-	simdup_pairsort_perform(c->pairs);
-}
-
-/* List the partners of each row. */
-static void
-list_partners(Campaigns *c)
-{
-	SimdupPartner partner;
-	uint64 pair;
-	uint64 bits;
-
-	c->list = simdup_tempfile_create();
-	c->starts = alloc_by_row(c, sizeof(uint64));
-	while (simdup_pairsort_get(c->pairs, &pair, &bits))
-	{
-		CHECK_FOR_INTERRUPTS();
-		partner.text = (uint32) pair;
-		memcpy(&partner.containment, &bits, sizeof(bits));
-		simdup_tempfile_append(c->list, &partner, sizeof(partner));
-		c->starts[(pair >> 32) + 1]++;
-	}
-	for (uint32 row = 0; row < c->rows->n; row++)
-		c->starts[row + 1] += c->starts[row];
-	simdup_pairsort_end(c->pairs);
-}
-
-/* Return the partners of a row: SimdupPartners.of. */
-static const SimdupPartner *
-partners_of(void *arg, uint32 row, size_t *n)
-{
-	Campaigns *c = arg;
-
-	*n = c->starts[row + 1] - c->starts[row];
-	c->partners =
-		simdup_grow(c->partners, &c->room, *n + 1, sizeof(SimdupPartner));
-	simdup_tempfile_read(c->list,
-						 (int64) (c->starts[row] * sizeof(SimdupPartner)),
-						 c->partners, *n * sizeof(SimdupPartner));
-	return c->partners;
 }
 
 uint32 *
-simdup_find_campaigns(SimdupRows *rows, const uint32 *distinct)
+simdup_find_campaigns(const SimdupDistinct *distinct)
 {
+	SimdupRows *rows = distinct->fingerprints->rows;
 	Campaigns c = {.rows = rows,
 				   .memory = rows->budget / 8,
-				   .distinct = distinct};
+				   .distinct = distinct->rows.distinct};
+	SimdupNearLists *partners;
 	uint32 *center;
 
-	c.copies = alloc_by_row(&c, sizeof(uint32));
+	c.copies = alloc_by_row(&c);
 	find_candidates(&c);
 	find_partners(&c);
-	list_partners(&c);
+	partners = simdup_near_lists(c.pairs, rows->n, (Size) c.memory);
 	simdup_progress_phase("finding centers", 0);
 	center = simdup_find_centers(
-		&(SimdupPartners){rows->n, c.copies, partners_of, &c});
+		&(SimdupPartners){rows->n, c.copies, simdup_near_list, partners});
 	for (uint32 row = 0; row < rows->n; row++)
-		center[row] = center[distinct[row]];
-	simdup_tempfile_close(c.list);
+		center[row] = center[c.distinct[row]];
+	simdup_near_lists_end(partners);
 	return center;
 }

@@ -1,7 +1,7 @@
 /*
  * fingerprints.c
- *	  The distinct fingerprints of a batch, by scope, each with its rows, in memory
- *	  or on disk.
+ *	  The distinct fingerprints of a batch, by scope, each with its rows, and the
+ *	  near pairs of them.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -9,81 +9,74 @@
 #include "miscadmin.h"
 
 #include "batch/rows.h"
+#include "core/fingerprint/hamming.h"
 #include "core/host.h"
+#include "joins/elements.h"
 
-/* Write the sorted rows to two files: row numbers, and fingerprints. */
-static void
-distinct_on_disk(SimdupFingerprints *fingerprints)
+/*
+ * Distinct fingerprints
+ */
+
+/* Create a file of at most an item of this size for each row. */
+static SimdupTempFile *
+create_file(const SimdupRows *rows, Size size)
 {
-	SimdupRows *rows = fingerprints->rows;
-	Size n_scopes = fingerprints->n_scopes;
-	uint32 *scope_starts = simdup_alloc0((n_scopes + 1) * sizeof(uint32));
-	SimdupFingerprint fingerprint = {0};
-	uint64 last = 0; /* the first word before */
-	uint32 position = 0;
-	uint64 high;
-	uint64 low;
+	SimdupTempFile *file = simdup_tempfile_create();
 
-	fingerprints->number_file = simdup_tempfile_create();
-	fingerprints->fingerprint_file = simdup_tempfile_create();
-	simdup_pairsort_perform(rows->sort);
-	while (simdup_pairsort_get(rows->sort, &high, &low))
-	{
-		uint32 number = (uint32) low;
-		uint64 fp = high << 32 | low >> 32;
-
-		simdup_tempfile_append(fingerprints->number_file, &number,
-							   sizeof(number));
-		if (position == 0 || high != last || fp != fingerprint.fp)
-		{
-			if (position > 0)
-				simdup_tempfile_append(fingerprints->fingerprint_file,
-									   &fingerprint, sizeof(fingerprint));
-			fingerprint = (SimdupFingerprint){.fp = fp, .start = position};
-			scope_starts[(high >> 32) + 1]++;
-		}
-		last = high;
-		fingerprint.n++;
-		simdup_progress_done(++position);
-	}
-	if (position > 0)
-		simdup_tempfile_append(fingerprints->fingerprint_file, &fingerprint,
-							   sizeof(fingerprint));
-	for (uint32 scope = 0; scope < n_scopes; scope++)
-		scope_starts[scope + 1] += scope_starts[scope];
-	fingerprints->n = scope_starts[n_scopes];
-	fingerprints->scope_starts = scope_starts;
-	simdup_pairsort_end(rows->sort);
-	rows->sort = NULL;
+	/* in memory, both take 20 bytes a row, and the join 44 */
+	simdup_tempfile_cache(file, (Size) rows->budget / 64 * size,
+						  (Size) rows->n * size);
+	return file;
 }
 
-/* Load the fingerprints if they fit in memory, because many rows are equal. */
+/* Store a fingerprint after its last row, if it has any. */
 static void
-load_fingerprints(SimdupFingerprints *fingerprints)
+end_fingerprint(SimdupFingerprints *fingerprints,
+				const SimdupFingerprint *fingerprint)
 {
-	SimdupDistinctFingerprints *in_memory = &fingerprints->in_memory;
-	Size n = (Size) fingerprints->n;
-
-	if (fingerprints->n * SIMDUP_FINGERPRINT_BYTES >
-		fingerprints->rows->row_budget)
+	if (fingerprint->n == 0)
 		return;
-	in_memory->n = (uint32) n;
-	in_memory->fps = simdup_alloc((n + 1) * sizeof(uint64));
-	in_memory->starts = simdup_alloc((n + 1) * sizeof(uint32));
-	in_memory->elements = simdup_alloc((n + 1) * sizeof(SimdupElement));
-	for (Size i = 0; i < n; i++)
-	{
-		SimdupFingerprint fingerprint =
-			simdup_fingerprint_at(fingerprints, (int64) i);
+	simdup_tempfile_append(fingerprints->fingerprint_file, fingerprint,
+						   sizeof(*fingerprint));
+	fingerprints->n++;
+}
 
-		CHECK_FOR_INTERRUPTS();
-		in_memory->fps[i] = fingerprint.fp;
-		in_memory->starts[i] = fingerprint.start;
-		in_memory->elements[i] = (SimdupElement){fingerprint.fp, i};
+/* Store the sorted rows: their numbers, and the fingerprints. */
+static void
+store_sorted(SimdupFingerprints *fingerprints, SimdupPairSort *sort)
+{
+	SimdupFingerprint fingerprint = {0};
+	uint32 position = 0;
+	uint32 n_begun = 0; /* scopes */
+	SimdupEntry sorted[512];
+	uint32 numbers[lengthof(sorted)];
+	Size n;
+
+	while ((n = simdup_pairsort_get_list(sort, sorted, lengthof(sorted))) > 0)
+	{
+		for (Size i = 0; i < n; i++, position++)
+		{
+			uint64 scope = sorted[i].value >> 32;
+			uint64 fp = sorted[i].value << 32 | sorted[i].row >> 32;
+
+			numbers[i] = (uint32) sorted[i].row;
+			if (scope >= n_begun || fp != fingerprint.fp)
+			{
+				end_fingerprint(fingerprints, &fingerprint);
+				fingerprint = (SimdupFingerprint){.fp = fp, .start = position};
+			}
+			while (n_begun <= scope)
+				fingerprints->scope_starts[n_begun++] =
+					(uint32) fingerprints->n;
+			fingerprint.n++;
+		}
+		simdup_tempfile_append(fingerprints->number_file, numbers,
+							   n * sizeof(uint32));
+		simdup_progress_done(position);
 	}
-	in_memory->starts[n] = fingerprints->rows->n;
-	simdup_tempfile_close(fingerprints->fingerprint_file);
-	fingerprints->fingerprint_file = NULL;
+	end_fingerprint(fingerprints, &fingerprint);
+	while (n_begun <= fingerprints->n_scopes)
+		fingerprints->scope_starts[n_begun++] = (uint32) fingerprints->n;
 }
 
 SimdupFingerprints *
@@ -96,63 +89,47 @@ simdup_rows_distinct(SimdupRows *rows)
 	rows->distinct = fingerprints;
 	fingerprints->n_scopes =
 		rows->scopes ? simdup_keynumbers_count(rows->scopes) + 1 : 1;
+	fingerprints->scope_starts =
+		simdup_alloc(((Size) fingerprints->n_scopes + 1) * sizeof(uint32));
 	if (rows->contents != NULL)
 		simdup_stored_texts_finish(rows->contents, (Size) rows->budget / 4);
-	if (rows->sort)
-	{
-		distinct_on_disk(fingerprints);
-		load_fingerprints(fingerprints);
-	}
-	else
-	{
-		fingerprints->in_memory =
-			simdup_distinct_fingerprints(rows->fps, rows->scope,
-										 fingerprints->n_scopes, rows->n);
-		fingerprints->n = fingerprints->in_memory.n;
-		fingerprints->scope_starts = fingerprints->in_memory.scope_starts;
-		rows->fps = NULL;
-		simdup_free(rows->scope);
-		rows->scope = NULL;
-	}
+	fingerprints->number_file = create_file(rows, sizeof(uint32));
+	fingerprints->fingerprint_file =
+		create_file(rows, sizeof(SimdupFingerprint));
+	simdup_pairsort_perform(rows->sort);
+	store_sorted(fingerprints, rows->sort);
+	simdup_pairsort_end(rows->sort);
+	rows->sort = NULL;
+	fingerprints->numbers = simdup_tempfile_bytes(fingerprints->number_file);
+	fingerprints->in_memory =
+		simdup_tempfile_bytes(fingerprints->fingerprint_file);
 	return fingerprints;
 }
 
 SimdupFingerprint
 simdup_fingerprint_at(SimdupFingerprints *fingerprints, int64 index)
 {
-	const SimdupDistinctFingerprints *in_memory = &fingerprints->in_memory;
 	SimdupFingerprint fingerprint;
-	uint32 start;
 
-	if (fingerprints->fingerprint_file)
-	{
-		simdup_tempfile_read(fingerprints->fingerprint_file,
-							 index * (int64) sizeof(fingerprint), &fingerprint,
-							 sizeof(fingerprint));
-		return fingerprint;
-	}
-	start = in_memory->starts[index];
-	/* a copy would wait until what was written before is in the cache */
-	return (SimdupFingerprint){.fp = in_memory->fps[index],
-							   .start = start,
-							   .n = in_memory->starts[index + 1] - start};
+	if (fingerprints->in_memory != NULL)
+		return fingerprints->in_memory[index];
+	simdup_tempfile_read(fingerprints->fingerprint_file,
+						 index * (int64) sizeof(fingerprint), &fingerprint,
+						 sizeof(fingerprint));
+	return fingerprint;
 }
 
 bool
 simdup_fingerprints_next_equal(SimdupFingerprints *fingerprints, int64 *next,
 							   SimdupFingerprint *fingerprint)
 {
-	const uint32 *starts = fingerprints->in_memory.starts;
-
+	/* often no two rows are equal */
+	if (fingerprints->n == fingerprints->rows->n)
+		return false;
 	while (*next < fingerprints->n)
 	{
-		int64 i = (*next)++;
-
 		CHECK_FOR_INTERRUPTS();
-		if (fingerprints->fingerprint_file == NULL &&
-			starts[i + 1] - starts[i] == 1)
-			continue;
-		*fingerprint = simdup_fingerprint_at(fingerprints, i);
+		*fingerprint = simdup_fingerprint_at(fingerprints, (*next)++);
 		if (fingerprint->n > 1)
 			return true;
 	}
@@ -160,12 +137,9 @@ simdup_fingerprints_next_equal(SimdupFingerprints *fingerprints, int64 *next,
 }
 
 void
-simdup_fingerprints_by_row(SimdupFingerprints *fingerprints,
-						   const uint8 *wanted, uint64 *fps, uint32 *scopes)
+simdup_fingerprints_by_row(SimdupFingerprints *fingerprints, uint64 *fps,
+						   uint32 *scopes)
 {
-	const uint32 *numbers = fingerprints->in_memory.numbers; /* NULL: on disk */
-	uint32 n_rows = fingerprints->rows->n;
-
 	for (int64 i = 0, scope = 0; i < fingerprints->n; i++)
 	{
 		SimdupFingerprint fingerprint = simdup_fingerprint_at(fingerprints, i);
@@ -178,16 +152,8 @@ simdup_fingerprints_by_row(SimdupFingerprints *fingerprints,
 		{
 			uint32 row = simdup_row_at(fingerprints, j);
 
-			if (wanted != NULL)
-			{
-				if (numbers != NULL && j + SIMDUP_AHEAD < n_rows)
-					__builtin_prefetch(&wanted[numbers[j + SIMDUP_AHEAD] / 8]);
-				if (!simdup_get_bit(wanted, row))
-					continue;
-			}
 			fps[row] = fingerprint.fp;
-			if (scopes != NULL)
-				scopes[row] = (uint32) scope;
+			scopes[row] = (uint32) scope;
 		}
 	}
 }
@@ -197,10 +163,97 @@ simdup_row_at(SimdupFingerprints *fingerprints, uint32 position)
 {
 	uint32 number;
 
-	if (fingerprints->in_memory.numbers)
-		return fingerprints->in_memory.numbers[position];
+	if (fingerprints->numbers != NULL)
+		return fingerprints->numbers[position];
 	simdup_tempfile_read(fingerprints->number_file,
 						 (int64) position * (int64) sizeof(number), &number,
 						 sizeof(number));
 	return number;
+}
+
+/*
+ * Near pairs
+ */
+
+typedef struct FingerprintJoin
+{
+	SimdupFingerprints *fingerprints;
+	SimdupRowPairSink sink;
+	void *arg;
+	SimdupElementJoin elements; /* an element's index is its first row */
+	/* progress: fingerprints of the scopes before, and of this one */
+	int64 n_done;
+	int64 n_scope;
+} FingerprintJoin;
+
+static void
+receive_pair(void *arg, SimdupElement a, SimdupElement b)
+{
+	FingerprintJoin *join = arg;
+
+	join->sink(join->arg, (uint32) a.index, (uint32) b.index,
+			   (uint32) simdup_hamming64(a.fp, b.fp));
+}
+
+static void
+show_share(void *arg, double done)
+{
+	FingerprintJoin *join = arg;
+
+	simdup_progress_look(join->n_done +
+						 (int64) ((double) join->n_scope * done));
+}
+
+/* Join the fingerprints of one scope. */
+static void
+join_scope(FingerprintJoin *join, uint32 scope)
+{
+	SimdupFingerprints *fingerprints = join->fingerprints;
+	int64 from = fingerprints->scope_starts[scope];
+	int64 end = fingerprints->scope_starts[scope + 1];
+
+	join->n_scope = end - from;
+	for (int64 i = from; i < end; i++)
+	{
+		SimdupFingerprint fingerprint = simdup_fingerprint_at(fingerprints, i);
+
+		CHECK_FOR_INTERRUPTS();
+		simdup_elements_add(&join->elements, fingerprint.fp,
+							simdup_row_at(fingerprints, fingerprint.start));
+	}
+	simdup_elements_join(&join->elements);
+	join->n_done += join->n_scope;
+}
+
+void
+simdup_join_fingerprints(SimdupFingerprints *fingerprints, int max_distance,
+						 SimdupRowPairSink sink, void *arg)
+{
+	FingerprintJoin join = {.fingerprints = fingerprints,
+							.sink = sink,
+							.arg = arg};
+	const uint32 *starts = fingerprints->scope_starts;
+	uint32 n_scopes = fingerprints->n_scopes;
+	Size most = 0; /* fingerprints of a scope */
+
+	simdup_progress_phase(fingerprints->was_joined ? "comparing again"
+												   : "comparing",
+						  fingerprints->n);
+	fingerprints->was_joined = true;
+	if (max_distance == 0 || fingerprints->n < 2)
+		return;
+	join.elements.capacity = simdup_elements_in(fingerprints->rows->budget);
+	join.elements.pairs = (SimdupPairJoin){.max_distance = max_distance,
+										   .sink = receive_pair,
+										   .progress = show_share,
+										   .arg = &join,
+										   .helpers = simdup_workers()};
+	for (uint32 scope = 0; scope < n_scopes; scope++)
+		most = Max(most, starts[scope + 1] - starts[scope]);
+	join.elements.room = Min(most, (Size) join.elements.capacity);
+	join.elements.elements =
+		simdup_alloc(join.elements.room * sizeof(SimdupElement));
+	for (uint32 scope = 0; scope < n_scopes; scope++)
+		join_scope(&join, scope);
+	simdup_elements_end(&join.elements);
 }

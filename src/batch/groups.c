@@ -18,8 +18,8 @@
 #include "utils/ruleutils.h"
 #include "utils/typcache.h"
 
+#include "batch/distinct_rows.h"
 #include "batch/groups.h"
-#include "batch/join.h"
 #include "core/host.h"
 #include "server/arguments.h"
 #include "server/source.h"
@@ -187,7 +187,7 @@ add_row(void *arg, TupleTableSlot *slot)
 	if (grouping->keys != rows->keys)
 	{
 		simdup_keys_add(grouping->keys, row.key, false);
-		if (rows->sort != NULL)
+		if (simdup_pairsort_disk(rows->sort) > 0)
 			simdup_keys_spill(grouping->keys);
 	}
 	if (day < 0)

@@ -13,9 +13,8 @@
 #include "utils/date.h"
 #include "utils/memutils.h"
 
+#include "batch/distinct_rows.h"
 #include "batch/groups.h"
-#include "batch/join.h"
-#include "core/cluster/grouping.h"
 #include "core/compare/resemblance.h"
 #include "core/host.h"
 #include "core/search/sort.h"
@@ -29,7 +28,7 @@ typedef struct NearRows
 	ReturnSetInfo *result;
 	uint32 *first; /* by row: the first one of its cluster, or SIMDUP_NO_ROW */
 	uint32 *size;  /* of a cluster, by first row */
-	uint8 *near;   /* bits, by the position of a fingerprint's first row */
+	uint8 *near;   /* bits, by the first row of a fingerprint */
 	uint32 scope;  /* the current one */
 	SimdupEntry *alone; /* its rows that are counted only, by day */
 	Size n_alone;
@@ -54,15 +53,14 @@ enum
 	N_COLUMNS
 };
 
-/* Mark two near fingerprints: a SimdupFingerprintSink. */
+/* Mark two near fingerprints: a SimdupRowPairSink. */
 static void
-mark_near(void *arg, const SimdupFingerprint *a, const SimdupFingerprint *b,
-		  int distance pg_attribute_unused())
+mark_near(void *arg, uint32 a, uint32 b, uint32 distance pg_attribute_unused())
 {
 	NearRows *r = arg;
 
-	simdup_set_bit(r->near, a->start);
-	simdup_set_bit(r->near, b->start);
+	simdup_set_bit(r->near, a);
+	simdup_set_bit(r->near, b);
 }
 
 /* Number rows from 1. */
@@ -210,7 +208,9 @@ put_fingerprints(NearRows *r)
 	{
 		SimdupFingerprint fingerprint = simdup_fingerprint_at(fingerprints, i);
 		bool is_near =
-			fingerprint.n > 1 || simdup_get_bit(r->near, fingerprint.start);
+			fingerprint.n > 1 ||
+			simdup_get_bit(r->near,
+						   simdup_row_at(fingerprints, fingerprint.start));
 
 		for (; i >= fingerprints->scope_starts[r->scope + 1]; r->scope++)
 			put_alone(r);

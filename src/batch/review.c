@@ -23,8 +23,6 @@
 #include "utils/lsyscache.h"
 
 #include "batch/groups.h"
-#include "batch/join.h"
-#include "core/cluster/grouping.h"
 #include "core/fingerprint/hamming.h"
 #include "core/host.h"
 #include "core/search/sort.h"
@@ -288,20 +286,18 @@ take_blocks(Review *r, uint32 a, uint32 b, int distance)
 typedef struct BlockPairs
 {
 	Review *review;
-	SimdupFingerprints *fingerprints;
+	uint32 *next; /* by block: the next one of its fingerprint */
 } BlockPairs;
 
-/* Take the pairs of two fingerprints' blocks: a SimdupFingerprintSink. */
+/* Take the pairs of two fingerprints' blocks: a SimdupRowPairSink. */
 static void
-take_fingerprints(void *arg, const SimdupFingerprint *a,
-				  const SimdupFingerprint *b, int distance)
+take_fingerprints(void *arg, uint32 a, uint32 b, uint32 distance)
 {
 	const BlockPairs *p = arg;
 
-	for (uint32 i = a->start; i < a->start + a->n; i++)
-		for (uint32 j = b->start; j < b->start + b->n; j++)
-			take_blocks(p->review, simdup_row_at(p->fingerprints, i),
-						simdup_row_at(p->fingerprints, j), distance);
+	for (uint32 x = a; x != SIMDUP_NO_ROW; x = p->next[x])
+		for (uint32 y = b; y != SIMDUP_NO_ROW; y = p->next[y])
+			take_blocks(p->review, x, y, (int) distance);
 }
 
 /* Take the pairs of blocks whose first rows are near. */
@@ -312,7 +308,9 @@ review_between(Review *r)
 					   .budget = r->grouping.rows->budget,
 					   .scope_type = INT8OID};
 	SimdupRows *rows = simdup_rows_feed(&feed, NULL);
-	BlockPairs p = {.review = r};
+	Size bytes = (r->n_blocks + 1) * sizeof(uint32);
+	BlockPairs p = {r, memset(simdup_alloc(bytes), 0xff, bytes)};
+	SimdupFingerprints *fingerprints;
 	SimdupFingerprint equal;
 
 	for (Size i = 0; i < r->n_blocks; i++)
@@ -323,18 +321,21 @@ review_between(Review *r)
 												  .scope = Int64GetDatum(
 													  r->scope[first])});
 	}
-	p.fingerprints = simdup_rows_distinct(rows);
-	for (int64 i = 0;
-		 simdup_fingerprints_next_equal(p.fingerprints, &i, &equal);)
-		for (uint32 j = equal.start; j < equal.start + equal.n; j++)
-			for (uint32 k = j + 1; k < equal.start + equal.n; k++)
+	fingerprints = simdup_rows_distinct(rows);
+	for (int64 i = 0; simdup_fingerprints_next_equal(fingerprints, &i, &equal);)
+		for (uint32 j = equal.n - 1; j-- > 0;)
+		{
+			uint32 block = simdup_row_at(fingerprints, equal.start + j);
+
+			p.next[block] = simdup_row_at(fingerprints, equal.start + j + 1);
+			for (uint32 x = p.next[block]; x != SIMDUP_NO_ROW; x = p.next[x])
 			{
 				CHECK_FOR_INTERRUPTS();
-				take_blocks(r, simdup_row_at(p.fingerprints, j),
-							simdup_row_at(p.fingerprints, k), 0);
+				take_blocks(r, block, x, 0);
 			}
-	simdup_join_fingerprints(p.fingerprints, r->most_distance,
-							 take_fingerprints, &p);
+		}
+	simdup_join_fingerprints(fingerprints, r->most_distance, take_fingerprints,
+							 &p);
 	simdup_rows_end(rows);
 }
 
@@ -394,7 +395,7 @@ put_open_pairs(Review *r, int n)
 
 	r->fp = simdup_alloc(n_rows * sizeof(uint64));
 	r->scope = simdup_alloc(n_rows * sizeof(uint32));
-	simdup_fingerprints_by_row(r->grouping.fingerprints, NULL, r->fp, r->scope);
+	simdup_fingerprints_by_row(r->grouping.fingerprints, r->fp, r->scope);
 	set_limits(r);
 	review_blocks(r);
 	review_between(r);

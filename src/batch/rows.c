@@ -81,19 +81,8 @@ simdup_options(FunctionCallInfo fcinfo)
 	return options;
 }
 
-/* Prepare to number scopes of a type. */
-static void
-begin_scopes(SimdupRows *rows, Oid type)
-{
-	rows->scope_keys = simdup_keys_begin(type);
-	rows->scopes = simdup_keynumbers_begin(rows->scope_keys, type);
-	rows->scope = simdup_grow(NULL, &rows->n_scope, 16, sizeof(uint32));
-}
-
-/* Begin a batch, with a memory context of its own, which is then the current one. */
-static SimdupRows *
-begin_batch(const char *function, TimestampTz *told, int64 budget,
-			const SimdupOptions *options)
+SimdupRows *
+simdup_rows_feed(const SimdupFeed *feed, const SimdupOptions *options)
 {
 	MemoryContext context =
 		AllocSetContextCreate(CurrentMemoryContext, "simdup batch",
@@ -104,25 +93,9 @@ begin_batch(const char *function, TimestampTz *told, int64 budget,
 	rows->context = context;
 	rows->row_context =
 		AllocSetContextCreate(context, "simdup row", ALLOCSET_SMALL_SIZES);
-	rows->budget = rows->row_budget = budget;
-	rows->fps = simdup_grow(NULL, &rows->n_fps, 16, sizeof(uint64));
-	if (options != NULL)
-		rows->options = *options;
-	if (rows->options.min_resemblance > 0)
-		rows->contents = simdup_stored_texts_begin(rows->options.shingling);
-	simdup_progress_begin(function, told);
-	return rows;
-}
-
-SimdupRows *
-simdup_rows_feed(const SimdupFeed *feed, const SimdupOptions *options)
-{
-	SimdupRows *rows =
-		begin_batch(feed->function, feed->told, feed->budget, options);
-
-	if (feed->row_budget > 0)
-		rows->row_budget = feed->row_budget;
+	rows->budget = feed->budget;
 	rows->n_before = feed->n_before;
+	rows->sort = simdup_pairsort_begin(feed->budget / 2);
 	rows->key_type = feed->key_type;
 	if (OidIsValid(feed->key_type))
 	{
@@ -130,11 +103,21 @@ simdup_rows_feed(const SimdupFeed *feed, const SimdupOptions *options)
 		rows->numbers = simdup_keynumbers_begin(rows->keys, feed->key_type);
 	}
 	if (OidIsValid(feed->scope_type))
-		begin_scopes(rows, feed->scope_type);
-	if (rows->contents != NULL &&
-		!simdup_stored_texts_expect(rows->contents, feed->content_type))
-		elog(ERROR, "contents are of type %s",
-			 format_type_be(feed->content_type));
+	{
+		rows->scope_keys = simdup_keys_begin(feed->scope_type);
+		rows->scopes =
+			simdup_keynumbers_begin(rows->scope_keys, feed->scope_type);
+	}
+	if (options != NULL)
+		rows->options = *options;
+	if (rows->options.min_resemblance > 0)
+	{
+		rows->contents = simdup_stored_texts_begin(rows->options.shingling);
+		if (!simdup_stored_texts_expect(rows->contents, feed->content_type))
+			elog(ERROR, "contents are of type %s",
+				 format_type_be(feed->content_type));
+	}
+	simdup_progress_begin(feed->function, feed->told);
 	simdup_progress_phase("reading", 0);
 	return rows;
 }
@@ -157,36 +140,6 @@ simdup_rows_end(SimdupRows *rows)
 	MemoryContextDelete(rows->context);
 }
 
-static void
-sort_row(SimdupRows *rows, uint32 scope, uint64 fp, uint32 number)
-{
-	simdup_pairsort_put(rows->sort, (uint64) scope << 32 | fp >> 32,
-						fp << 32 | number);
-}
-
-/* Move fingerprints from memory to disk, in the middle of reading. */
-static void
-start_spilling(SimdupRows *rows)
-{
-	MemoryContext old = MemoryContextSwitchTo(rows->context);
-
-	rows->sort = simdup_pairsort_begin(rows->budget);
-	for (uint32 i = 0; i < rows->n; i++)
-		sort_row(rows, rows->scope ? rows->scope[i] : 0, rows->fps[i], i);
-	simdup_free(rows->fps);
-	simdup_free(rows->scope);
-	rows->fps = NULL;
-	rows->scope = NULL;
-	MemoryContextSwitchTo(old);
-}
-
-static int64
-memory_of(const SimdupRows *rows)
-{
-	return (int64) rows->n *
-		   (SIMDUP_ROW_BYTES + (rows->scopes ? (int) sizeof(uint32) : 0));
-}
-
 void
 simdup_check_room(uint32 n)
 {
@@ -194,30 +147,6 @@ simdup_check_room(uint32 n)
 		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				errmsg("too many rows for one batch"),
 				errdetail("A batch takes at most %u rows.", MAX_ROWS));
-}
-
-static void
-add_fingerprint(SimdupRows *rows, uint32 scope, uint64 fp)
-{
-	Size n = (Size) rows->n + 1;
-
-	if (rows->sort)
-		sort_row(rows, scope, fp, rows->n);
-	else
-	{
-		rows->fps = simdup_grow(rows->fps, &rows->n_fps, n, sizeof(uint64));
-		rows->fps[rows->n] = fp;
-	}
-	if (rows->scope)
-	{
-		rows->scope =
-			simdup_grow(rows->scope, &rows->n_scope, n, sizeof(uint32));
-		rows->scope[rows->n] = scope;
-	}
-	simdup_check_room(rows->n);
-	rows->n++;
-	if (rows->sort == NULL && memory_of(rows) > rows->row_budget)
-		start_spilling(rows);
 }
 
 /* Add a key by which its row is looked up. */
@@ -260,7 +189,11 @@ simdup_rows_add(SimdupRows *rows, const SimdupRow *row)
 		simdup_stored_texts_add(rows->contents, row->content);
 	if (rows->numbers)
 		add_unique_key(rows, row);
-	add_fingerprint(rows, scope_of(rows, row), row->fp);
+	simdup_check_room(rows->n);
+	simdup_pairsort_put(rows->sort,
+						(uint64) scope_of(rows, row) << 32 | row->fp >> 32,
+						row->fp << 32 | rows->n);
+	rows->n++;
 	simdup_progress_done(rows->n_before + rows->n + rows->n_null);
 	return rows->n - 1;
 }

@@ -1,18 +1,17 @@
 /*
  * rows.h
- *	  The rows of a batch, and its distinct fingerprints.
+ *	  The rows of a batch, its distinct fingerprints, and which of these are near.
  *
  * A row has a key and a fingerprint, and perhaps a scope and a content. Rows are
- * numbered from 0 in the order in which they come. They are kept in
- * memory, and in temporary files beyond maintenance_work_mem.
+ * numbered from 0 in the order in which they come.
  */
 #ifndef SIMDUP_BATCH_ROWS_H
 #define SIMDUP_BATCH_ROWS_H
 
 #include "fmgr.h"
+#include "windowapi.h"
 
 #include "core/cluster/grouping.h"
-#include "core/join/allpairs.h"
 #include "joins/stored_texts.h"
 #include "server/progress.h"
 #include "server/source.h"
@@ -22,7 +21,7 @@ typedef enum SimdupClusterMethod
 {
 	SIMDUP_CONNECTED, /* connected components */
 	SIMDUP_LEADER,	  /* the nearest leader: see core/cluster/grouping.h */
-	SIMDUP_CAMPAIGNS /* of simdup_campaign alone: see core/cluster/campaigns.h */
+	SIMDUP_CAMPAIGNS /* of simdup_campaign alone: see core/cluster/grouping.h */
 } SimdupClusterMethod;
 
 /* What makes two rows near, and rows a cluster: one list for all functions. */
@@ -46,7 +45,6 @@ typedef struct SimdupRows
 	MemoryContext context;	   /* all of the batch, a child of the caller's */
 	MemoryContext row_context; /* for what is made of one row; then reset */
 	int64 budget;			   /* bytes */
-	int64 row_budget;		   /* where rows go to disk */
 	SimdupOptions options;	   /* zeroed if the function has none */
 
 	SimdupKeys *keys;		   /* by number, in memory; NULL: none */
@@ -57,26 +55,15 @@ typedef struct SimdupRows
 	/* A number for each scope, from 1; NULL is scope 0. */
 	SimdupKeyNumbers *scopes; /* NULL: there are none */
 	SimdupKeys *scope_keys;	  /* stay in memory */
-	uint32 *scope; /* by number, until rows are distinct or go to disk */
 
 	int64 n_before; /* rows of earlier batches, for progress messages */
 	uint32 n;		/* rows with a fingerprint */
 	int64 n_null;	/* rows without a fingerprint */
 
-	/* The fingerprints, until they are distinct; in memory or in the sort. */
-	uint64 *fps;		 /* by number */
-	Size n_fps, n_scope; /* that there is room for */
-	/* scope and high half of the fingerprint, low half and number */
+	/* scope and high half of the fingerprint, low half and number; NULL: distinct */
 	SimdupPairSort *sort;
 	struct SimdupFingerprints *distinct; /* NULL: not yet */
 } SimdupRows;
-
-/*
- * Bytes that a fingerprint takes in memory while fingerprints are joined:
- * fingerprint and start, and two elements of the join. A row adds its number.
- */
-#define SIMDUP_FINGERPRINT_BYTES (12 + 2 * (int64) sizeof(SimdupElement))
-#define SIMDUP_ROW_BYTES (SIMDUP_FINGERPRINT_BYTES + 4)
 
 /*
  * The rows of a batch that come one by one: what they have. They are numbered in
@@ -86,14 +73,9 @@ typedef struct SimdupFeed
 {
 	const char *function; /* that progress messages name */
 	int64 budget;		  /* bytes of memory; more goes to disk */
-	/*
-	 * where rows go to disk, by what is counted of them: grouping takes as
-	 * much again; 0: at the budget
-	 */
-	int64 row_budget;
-	Oid key_type;	  /* ERROR for a key twice; InvalidOid: no keys */
-	Oid scope_type;	  /* InvalidOid: no scopes */
-	Oid content_type; /* where options have a min_resemblance */
+	Oid key_type;		  /* ERROR for a key twice; InvalidOid: no keys */
+	Oid scope_type;		  /* InvalidOid: no scopes */
+	Oid content_type;	  /* where options have a min_resemblance */
 
 	/* of a statement with many batches; else NULL and 0 */
 	TimestampTz *told; /* as in simdup_progress_begin */
@@ -134,8 +116,7 @@ extern uint32 simdup_rows_add(SimdupRows *rows, const SimdupRow *row);
  *
  * A row has a position in the order of scopes and fingerprints. The rows of one
  * fingerprint stand at consecutive positions, in the order of their numbers. In
- * memory all this is plain arrays, beyond maintenance_work_mem temporary files; the
- * calls below hide which.
+ * files, which stay in memory where they fit.
  */
 
 /* Rows of one fingerprint. */
@@ -150,14 +131,15 @@ typedef struct SimdupFingerprints
 {
 	SimdupRows *rows;
 	int64 n;
-	SimdupDistinctFingerprints in_memory; /* its arrays are NULL when on disk */
-	bool has_first_rows;				  /* in its elements: see join.c */
-	bool was_joined;					  /* a phase comes once */
-	SimdupTempFile *number_file;		  /* by position */
-	SimdupTempFile *fingerprint_file;	  /* of SimdupFingerprint, ascending */
+	SimdupTempFile *number_file;	  /* by position */
+	SimdupTempFile *fingerprint_file; /* ascending in each scope */
+	/* the same where they are in memory, else NULL */
+	const uint32 *numbers;
+	const SimdupFingerprint *in_memory;
 	/* by scope: where its fingerprints begin; one more */
 	uint32 *scope_starts;
 	uint32 n_scopes;
+	bool was_joined; /* a phase comes once */
 } SimdupFingerprints;
 
 /* Make the distinct fingerprints, after the last row. They end with the rows. */
@@ -175,16 +157,50 @@ extern bool simdup_fingerprints_next_equal(SimdupFingerprints *fingerprints,
 										   int64 *next,
 										   SimdupFingerprint *fingerprint);
 
-/*
- * List the fingerprint and the scope of each row, by number. These may be NULL:
- * the scopes, and the bits of the rows that are wanted, for all rows.
- */
+/* List the fingerprint and the scope of each row, by number. */
 extern void simdup_fingerprints_by_row(SimdupFingerprints *fingerprints,
-									   const uint8 *wanted, uint64 *fps,
-									   uint32 *scopes);
+									   uint64 *fps, uint32 *scopes);
 
 /* Return the number of the row at a position. */
 extern uint32 simdup_row_at(SimdupFingerprints *fingerprints, uint32 position);
+
+typedef void (*SimdupRowPairSink)(void *arg, uint32 a, uint32 b,
+								  uint32 distance);
+
+/*
+ * Find each pair of different fingerprints of one scope within the distance, once,
+ * in no order: the first rows of both. The scopes are joined one after the other.
+ * Memory stays within the batch's budget.
+ */
+extern void simdup_join_fingerprints(SimdupFingerprints *fingerprints,
+									 int max_distance, SimdupRowPairSink sink,
+									 void *arg);
+
+/*
+ * Windows: windows.c.
+ */
+
+/* A call of a window function, from one partition of a statement to the next. */
+typedef struct SimdupWindowCall
+{
+	const char *function;
+	Oid key_type;
+	TimestampTz told; /* the last progress message */
+	int64 n_read;	  /* rows of the partitions before */
+} SimdupWindowCall;
+
+/*
+ * Return the call of a function with a key as its first argument: a struct of this
+ * size that begins with it, zeroed in the first partition.
+ */
+extern void *simdup_window_call(FunctionCallInfo fcinfo, Size size);
+
+/* Return the rows of the partition. */
+extern int64 simdup_window_rows(WindowObject winobj);
+
+/* Return an argument at a row of the partition, which are read in their order. */
+extern Datum simdup_window_argument(WindowObject winobj, int argument,
+									int64 row, bool *isnull);
 
 /* Set the bit of a position, in an array of bytes. */
 static inline void

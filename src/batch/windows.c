@@ -1,9 +1,8 @@
 /*
  * windows.c
  *	  simdup_cluster and simdup_campaign: which rows of a partition belong together.
- *	  And simdup_component: which keys the pairs of a partition connect.
  *
- * On its first row a window function reads its partition once, forwards: a
+ * On its first row a window function reads its partition once, forwards. A
  * partition that the server keeps on disk is slow to read in any other order. The
  * engine of clusters is that of groups, core/cluster/grouping.h, without decisions
  * and ids. A number for each row stays until the partition ends. All else goes,
@@ -15,14 +14,10 @@
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
-#include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/typcache.h"
-#include "windowapi.h"
 
-#include "batch/join.h"
-#include "core/cluster/components.h"
+#include "batch/distinct_rows.h"
 #include "core/compare/resemblance.h"
 #include "core/host.h"
 #include "server/arguments.h"
@@ -30,52 +25,66 @@
 #include "text/minhash64.h"
 #include "type/simhash64.h"
 
-/* What is kept of a call in a statement from one partition to the next. */
-typedef struct WindowCall
+/* The recall of simdup_resembles, as in the install script. */
+#define RESEMBLES_RECALL 0.99
+
+/* The shingles of which simdup_campaign counts those in both of two texts. */
+static const SimdupShingling campaign_shingling = {SIMDUP_SHINGLE_WORD, 3};
+
+/* What a statement's call of either function has. */
+typedef struct ClusterCall
 {
-	const char *function;
-	Oid key_type;
+	SimdupWindowCall call;
+	/* arguments; -1: this form of the function has none */
+	int fp;
+	int content;
+	int min_containment; /* of simdup_campaign alone */
 	SimdupOptions options;
 	bool options_known; /* they are constant */
-	TimestampTz told;	/* the last progress message */
-	int64 n_read;		/* rows of the partitions before */
-} WindowCall;
+} ClusterCall;
 
-/* Return the call, a new one in the first partition. */
-static WindowCall *
-window_call(FunctionCallInfo fcinfo, const char *function)
+/* No other row is in the cluster of this one. */
+#define ALONE SIMDUP_NO_ROW
+/* Larger than the row of any partition. */
+#define FIRST ((uint32) 1 << 31)
+
+/* In the memory of a partition. */
+typedef struct Clusters
 {
-	WindowCall *call = fcinfo->flinfo->fn_extra;
-
-	if (call == NULL)
-	{
-		call =
-			MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(WindowCall));
-		call->function = function;
-		call->key_type = get_fn_expr_argtype(fcinfo->flinfo, 0);
-		if (!OidIsValid(call->key_type))
-			elog(ERROR, "could not determine the type of the keys");
-		fcinfo->flinfo->fn_extra = call;
-	}
-	return call;
-}
-
-/* Return an argument at a row of the partition, which are read in their order. */
-static Datum
-argument_at(WindowObject winobj, int argument, int64 row, bool *isnull)
-{
-	bool isout;
-
-	return WinGetFuncArgInPartition(winobj, argument, (int) row,
-									WINDOW_SEEK_HEAD, false, isnull, &isout);
-}
+	bool known;
+	/*
+	 * by row: the first row of its cluster, or ALONE. For that row itself, FIRST and
+	 * the number of the cluster's name above 0, once it has one.
+	 */
+	uint32 *cluster;
+	SimdupKeys *keys; /* that are names */
+	uint32 n_keys;
+} Clusters;
 
 /*
- * Return the rows of the partition. The window functions of the server count
- * rows by 32 bits when they seek.
+ * Windows
  */
-static int64
-rows_of_partition(WindowObject winobj)
+
+void *
+simdup_window_call(FunctionCallInfo fcinfo, Size size)
+{
+	FmgrInfo *flinfo = fcinfo->flinfo;
+	SimdupWindowCall *call = flinfo->fn_extra;
+
+	if (call != NULL)
+		return call;
+	call = MemoryContextAllocZero(flinfo->fn_mcxt, size);
+	call->function =
+		MemoryContextStrdup(flinfo->fn_mcxt, get_func_name(flinfo->fn_oid));
+	call->key_type = get_fn_expr_argtype(flinfo, 0);
+	if (!OidIsValid(call->key_type))
+		elog(ERROR, "could not determine the type of the keys");
+	return flinfo->fn_extra = call;
+}
+
+/* The window functions of the server count rows by 32 bits when they seek. */
+int64
+simdup_window_rows(WindowObject winobj)
 {
 	int64 n = WinGetPartitionRowCount(winobj);
 
@@ -86,111 +95,96 @@ rows_of_partition(WindowObject winobj)
 	return n;
 }
 
-/*
- * simdup_cluster and simdup_campaign
- */
-
-/* The recall of simdup_resembles, as in the install script. */
-#define RESEMBLES_RECALL 0.99
-
-/* The shingles of which simdup_campaign counts those in both of two texts. */
-static const SimdupShingling campaign_shingling = {SIMDUP_SHINGLE_WORD, 3};
-
-/* The arguments of the forms of the functions; 0: the form lacks it. */
-typedef struct ClusterForm
+Datum
+simdup_window_argument(WindowObject winobj, int argument, int64 row,
+					   bool *isnull)
 {
-	int fp;
-	int content;
-	int n_columns; /* options follow the columns */
-	bool campaigns;
-} ClusterForm;
+	bool isout;
 
-/* In the memory of a partition. */
-typedef struct Clusters
-{
-	bool known;
-	/*
-	 * by row: its cluster of several rows, or SIMDUP_NO_ROW; NULL: there is no such
-	 * cluster
-	 */
-	uint32 *cluster;
-	/* by cluster: the number of its name above 0, once it has one */
-	uint32 *key;
-	SimdupKeys *keys;
-	uint32 n_keys;
-} Clusters;
-
-/*
- * ERROR for a content that is the same in all rows: the parser takes a literal or
- * a parameter without a type for a text.
- */
-static void
-check_content(FunctionCallInfo fcinfo, const ClusterForm *form)
-{
-	if (form->content > 0 &&
-		get_fn_expr_arg_stable(fcinfo->flinfo, form->content))
-		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				errmsg("content must not be a constant"),
-				form->fp > 0
-					? errhint("For a distance, write max_distance => 8.")
-					: 0);
+	return WinGetFuncArgInPartition(winobj, argument, (int) row,
+									WINDOW_SEEK_HEAD, false, isnull, &isout);
 }
 
 /*
- * Return the options of a partition, which are those of its first row. Without an
+ * Arguments
+ */
+
+static ClusterCall *
+cluster_call(FunctionCallInfo fcinfo)
+{
+	ClusterCall *call = simdup_window_call(fcinfo, sizeof(ClusterCall));
+
+	if (call->fp != 0)
+		return call;
+	call->fp = simdup_named_argument(fcinfo, "fp");
+	call->content = simdup_named_argument(fcinfo, "content");
+	call->min_containment = simdup_named_argument(fcinfo, "min_containment");
+	/* the parser takes a literal or a parameter without a type for a text */
+	if (call->content > 0 &&
+		get_fn_expr_arg_stable(fcinfo->flinfo, call->content))
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("content must not be a constant"),
+				call->fp > 0
+					? errhint("For a distance, write max_distance => 8.")
+					: 0);
+	return call;
+}
+
+/*
+ * Find the options of a partition, which are those of its first row. Without an
  * option max_distance the distance follows from the resemblance.
  */
-static SimdupOptions
-options_of(FunctionCallInfo fcinfo, WindowObject winobj, WindowCall *call,
-		   const ClusterForm *form)
+static void
+find_options(FunctionCallInfo fcinfo, WindowObject winobj, ClusterCall *call)
 {
-	SimdupOptions options;
+	SimdupOptions *options = &call->options;
 
 	if (call->options_known)
-		return call->options;
-	check_content(fcinfo, form);
+		return;
 	call->options_known = true;
-	for (int i = form->n_columns; i < PG_NARGS(); i++)
+	for (int i = Max(call->fp, call->content) + 1; i < PG_NARGS(); i++)
 	{
 		fcinfo->args[i].value =
 			WinGetFuncArgCurrent(winobj, i, &fcinfo->args[i].isnull);
 		if (!get_fn_expr_arg_stable(fcinfo->flinfo, i))
 			call->options_known = false;
 	}
-	options = simdup_options(fcinfo);
-	if (form->campaigns)
+	*options = simdup_options(fcinfo);
+	if (call->min_containment > 0)
 	{
-		options.method = SIMDUP_CAMPAIGNS;
-		options.min_resemblance = 1; /* contents count */
-		options.shingling = campaign_shingling;
+		options->method = SIMDUP_CAMPAIGNS;
+		options->min_resemblance = 1; /* contents count */
+		options->shingling = campaign_shingling;
 	}
-	else if (form->fp == 0)
+	else if (call->fp < 0)
 	{
-		simdup_check_not_null(options.min_resemblance == 0, "min_resemblance");
-		options.shingling = simdup_default_shingling;
-		options.max_distance =
-			simdup_agreement_distance(options.min_resemblance,
+		simdup_check_not_null(options->min_resemblance == 0, "min_resemblance");
+		options->shingling = simdup_default_shingling;
+		options->max_distance =
+			simdup_agreement_distance(options->min_resemblance,
 									  RESEMBLES_RECALL);
-		if (options.max_distance > SIMDUP_MAX_PAIR_DISTANCE)
+		if (options->max_distance > SIMDUP_MAX_PAIR_DISTANCE)
 			ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					errmsg("min_resemblance is too low"),
 					errdetail("It needs a distance of %d, and at most %d is possible.",
-							  options.max_distance, SIMDUP_MAX_PAIR_DISTANCE));
+							  options->max_distance, SIMDUP_MAX_PAIR_DISTANCE));
 	}
-	call->options = options;
-	return options;
 }
+
+/*
+ * Rows
+ */
 
 /* Read a row. Its values last until the memory of rows is reset. */
 static SimdupRow
-read_row(WindowObject winobj, const ClusterForm *form, bool has_content,
+read_row(WindowObject winobj, const ClusterCall *call, bool has_content,
 		 int64 number)
 {
 	SimdupRow row = {0};
 
-	if (form->fp > 0)
+	if (call->fp > 0)
 	{
-		Datum fp = argument_at(winobj, form->fp, number, &row.no_fp);
+		Datum fp = simdup_window_argument(winobj, call->fp, number, &row.no_fp);
 
 		if (row.no_fp)
 			return row;
@@ -198,406 +192,159 @@ read_row(WindowObject winobj, const ClusterForm *form, bool has_content,
 	}
 	if (!has_content)
 		return row;
-	row.content = argument_at(winobj, form->content, number, &row.no_content);
-	if (form->fp > 0 || row.no_content)
+	row.content =
+		simdup_window_argument(winobj, call->content, number, &row.no_content);
+	if (call->fp > 0 || row.no_content)
 		return row;
 	row.content = PointerGetDatum(PG_DETOAST_DATUM_PACKED(row.content));
 	row.no_fp = !simdup_text_minhash64(DatumGetTextPP(row.content), &row.fp);
 	return row;
 }
 
-/*
- * Read the partition. Return the bits of its rows that take no part, NULL if there
- * are none.
- */
-static uint8 *
-read_rows(WindowObject winobj, const ClusterForm *form, SimdupRows *rows,
-		  int64 n)
+/* Read the partition. List the rows that take part. */
+static void
+read_rows(WindowObject winobj, const ClusterCall *call, SimdupRows *rows,
+		  int64 n, uint32 *taken)
 {
-	uint8 *skipped = NULL;
-
 	MemoryContextSwitchTo(rows->row_context);
 	for (int64 i = 0; i < n; i++)
 	{
 		SimdupRow row;
+		uint32 number;
 
 		CHECK_FOR_INTERRUPTS();
-		row = read_row(winobj, form, rows->contents != NULL, i);
+		row = read_row(winobj, call, rows->contents != NULL, i);
 		MemoryContextSwitchTo(rows->context);
-		if (simdup_rows_add(rows, &row) == SIMDUP_NO_ROW)
-		{
-			if (skipped == NULL)
-				skipped = simdup_alloc0((Size) n / 8 + 1);
-			simdup_set_bit(skipped, (uint32) i);
-		}
+		number = simdup_rows_add(rows, &row);
+		if (number != SIMDUP_NO_ROW)
+			taken[number] = (uint32) i;
 		MemoryContextSwitchTo(rows->row_context);
 		MemoryContextReset(rows->row_context);
 	}
 	MemoryContextSwitchTo(rows->context);
-	return skipped;
 }
 
 /*
- * Turn the row that each row's cluster is known by into the number of the cluster,
- * or SIMDUP_NO_ROW for a row that is alone. Return those rows by cluster; they
- * ascend.
+ * Clusters
  */
-static uint32 *
-number_clusters(uint32 *known_by, uint32 n, uint32 *n_clusters)
-{
-	uint32 *number = simdup_alloc(((Size) n + 1) * sizeof(uint32)); /* by row */
 
-	*n_clusters = 0;
-	memset(number, 0xff, (Size) n * sizeof(uint32));
+/*
+ * Find the cluster of each of n rows, from the group of each of those that take part.
+ * Their list becomes that of clusters, from its end on, since it is no longer.
+ */
+static void
+list_clusters(uint32 *cluster, uint32 n, uint32 *group, uint32 n_taken)
+{
+	for (uint32 i = 0; i < n_taken; i++)
+		group[i] = cluster[group[i]];
+	for (uint32 row = n, i = n_taken; row-- > 0;)
+		cluster[row] = i > 0 && cluster[i - 1] == row ? group[--i] : ALONE;
 	for (uint32 row = 0; row < n; row++)
-		if (known_by[row] != row)
-			number[known_by[row]] = 0;
+		if (cluster[row] != row && cluster[row] < FIRST)
+			cluster[cluster[row]] = FIRST;
 	for (uint32 row = 0; row < n; row++)
-		if (number[row] != SIMDUP_NO_ROW)
-			number[row] = (*n_clusters)++;
-	for (uint32 row = 0; row < n; row++)
-		known_by[row] = number[known_by[row]];
-	for (uint32 row = 0; row < n; row++)
-		if (number[row] != SIMDUP_NO_ROW)
-			number[number[row]] = row; /* behind what is still to be read */
-	return number;
+		if (cluster[row] == row)
+			cluster[row] = ALONE;
 }
 
-/* Name a cluster that has no name yet. */
+/* Name a cluster, of this first row, that has no name yet. */
 static void
-name_cluster(Clusters *clusters, uint32 cluster, Datum key)
+name_cluster(Clusters *clusters, uint32 first, Datum key)
 {
-	clusters->key[cluster] = ++clusters->n_keys;
+	clusters->cluster[first] = FIRST + ++clusters->n_keys;
 	simdup_keys_add(clusters->keys, key, false);
 }
 
 /* Name each campaign by the key of its center, which may come after other rows. */
 static void
-name_campaigns(Clusters *clusters, WindowObject winobj, const SimdupRows *rows,
-			   const uint8 *skipped, const uint32 *center, uint32 n_clusters)
+name_campaigns(Clusters *clusters, WindowObject winobj, uint32 n,
+			   MemoryContext row_context)
 {
-	MemoryContext old = MemoryContextSwitchTo(rows->row_context);
+	MemoryContext old = MemoryContextSwitchTo(row_context);
 
-	for (uint32 i = 0, row = 0, cluster = 0; cluster < n_clusters; i++)
+	for (uint32 row = 0; row < n; row++)
 	{
 		bool isnull;
 		Datum key;
 
 		CHECK_FOR_INTERRUPTS();
-		if ((skipped != NULL && simdup_get_bit(skipped, i)) ||
-			row++ != center[cluster])
+		if (clusters->cluster[row] != FIRST)
 			continue;
-		key = argument_at(winobj, 0, i, &isnull);
+		key = simdup_window_argument(winobj, 0, row, &isnull);
 		if (!isnull)
-			name_cluster(clusters, cluster, key);
-		cluster++;
-		MemoryContextReset(rows->row_context);
+			name_cluster(clusters, row, key);
+		MemoryContextReset(row_context);
 	}
 	MemoryContextSwitchTo(old);
 }
 
 /* Find the clusters of a partition, and leave nothing else behind. */
 static void
-find_clusters(Clusters *clusters, WindowObject winobj, WindowCall *call,
-			  const ClusterForm *form, const SimdupOptions *options)
+find_clusters(Clusters *clusters, WindowObject winobj, ClusterCall *call)
 {
-	MemoryContext kept = GetMemoryChunkContext(clusters);
-	int64 n = rows_of_partition(winobj);
-	SimdupFeed feed = {.function = call->function,
+	int64 n = simdup_window_rows(winobj);
+	SimdupFeed feed = {.function = call->call.function,
 					   .budget = (int64) get_hash_memory_limit(),
-					   .row_budget = (int64) get_hash_memory_limit() / 2,
 					   .content_type = TEXTOID,
-					   .told = &call->told,
-					   .n_before = call->n_read};
+					   .told = &call->call.told,
+					   .n_before = call->call.n_read};
+	MemoryContext old;
 	SimdupRows *rows;
-	uint8 *skipped;
-	uint32 *cluster;
-	uint32 *known_by;
-	uint32 n_clusters;
+	uint32 *group;
 
 	clusters->known = true;
 	if (n < 2)
 		return;
-	call->n_read += n;
-	rows = simdup_rows_feed(&feed, options);
-	skipped = read_rows(winobj, form, rows, n);
-	cluster =
+	call->call.n_read += n;
+	old = MemoryContextSwitchTo(GetMemoryChunkContext(clusters));
+	clusters->cluster = simdup_alloc((Size) n * sizeof(uint32));
+	clusters->keys = simdup_keys_begin(call->call.key_type);
+	rows = simdup_rows_feed(&feed, &call->options);
+	read_rows(winobj, call, rows, n, clusters->cluster);
+	group =
 		simdup_find_groups(simdup_rows_distinct(rows), NULL, NULL, NULL, NULL);
-	known_by = number_clusters(cluster, rows->n, &n_clusters);
-	if (n_clusters > 0)
-	{
-		MemoryContext old = MemoryContextSwitchTo(kept);
-
-		clusters->cluster = simdup_alloc((Size) n * sizeof(uint32));
-		for (uint32 i = 0, row = 0; i < n; i++)
-			clusters->cluster[i] = skipped != NULL && simdup_get_bit(skipped, i)
-									   ? SIMDUP_NO_ROW
-									   : cluster[row++];
-		clusters->key = simdup_alloc0((Size) n_clusters * sizeof(uint32));
-		clusters->keys = simdup_keys_begin(call->key_type);
-		MemoryContextSwitchTo(old);
-		if (form->campaigns)
-			name_campaigns(clusters, winobj, rows, skipped, known_by,
-						   n_clusters);
-	}
+	list_clusters(clusters->cluster, (uint32) n, group, rows->n);
+	if (call->min_containment > 0)
+		name_campaigns(clusters, winobj, (uint32) n, rows->row_context);
 	simdup_rows_end(rows);
+	MemoryContextSwitchTo(old);
 }
 
+PG_FUNCTION_INFO_V1(simdup_cluster);
 /*
  * Return the key of the current row's cluster: its name, else that of its first row
- * which has a key. Rows come in their order.
+ * which has a key. Rows come in their order. The forms:
+ *
+ * simdup_cluster(key, fp, max_distance, method)
+ * simdup_cluster(key, fp, content, max_distance, min_resemblance, method, w, unit)
+ * simdup_cluster(key, content, min_resemblance, method)
+ * simdup_campaign(key, content, min_containment)
  */
-static Datum
-cluster_of_current(FunctionCallInfo fcinfo, const ClusterForm *form)
+Datum
+simdup_cluster(PG_FUNCTION_ARGS)
 {
 	WindowObject winobj = PG_WINDOW_OBJECT();
 	Clusters *clusters = WinGetPartitionLocalMemory(winobj, sizeof(Clusters));
-	uint32 cluster = SIMDUP_NO_ROW;
+	uint32 row = (uint32) WinGetCurrentPosition(winobj);
+	uint32 first;
 	bool isnull;
 	Datum key;
 
 	if (!clusters->known)
 	{
-		WindowCall *call =
-			window_call(fcinfo,
-						form->campaigns ? "simdup_campaign" : "simdup_cluster");
-		SimdupOptions options = options_of(fcinfo, winobj, call, form);
+		ClusterCall *call = cluster_call(fcinfo);
 
-		find_clusters(clusters, winobj, call, form, &options);
+		find_options(fcinfo, winobj, call);
+		find_clusters(clusters, winobj, call);
 	}
 	key = WinGetFuncArgCurrent(winobj, 0, &isnull);
 	if (isnull)
 		PG_RETURN_NULL();
-	if (clusters->cluster != NULL)
-		cluster = clusters->cluster[WinGetCurrentPosition(winobj)];
-	if (cluster == SIMDUP_NO_ROW)
+	if (clusters->cluster == NULL || clusters->cluster[row] == ALONE)
 		return key;
-	if (clusters->key[cluster] > 0)
-		return simdup_keys_get(clusters->keys, clusters->key[cluster] - 1, 0);
-	name_cluster(clusters, cluster, key);
-	return key;
-}
-
-PG_FUNCTION_INFO_V1(simdup_cluster);
-/* simdup_cluster(key, fp, max_distance, method) */
-Datum
-simdup_cluster(PG_FUNCTION_ARGS)
-{
-	return cluster_of_current(fcinfo, &(ClusterForm){.fp = 1, .n_columns = 2});
-}
-
-PG_FUNCTION_INFO_V1(simdup_cluster_verified);
-/* simdup_cluster(key, fp, content, max_distance, min_resemblance, method, w, unit) */
-Datum
-simdup_cluster_verified(PG_FUNCTION_ARGS)
-{
-	return cluster_of_current(fcinfo, &(ClusterForm){.fp = 1,
-													 .content = 2,
-													 .n_columns = 3});
-}
-
-PG_FUNCTION_INFO_V1(simdup_cluster_texts);
-/* simdup_cluster(key, content, min_resemblance, method) */
-Datum
-simdup_cluster_texts(PG_FUNCTION_ARGS)
-{
-	return cluster_of_current(fcinfo,
-							  &(ClusterForm){.content = 1, .n_columns = 2});
-}
-
-PG_FUNCTION_INFO_V1(simdup_campaign);
-/* simdup_campaign(key, content, min_containment) */
-Datum
-simdup_campaign(PG_FUNCTION_ARGS)
-{
-	return cluster_of_current(fcinfo, &(ClusterForm){.content = 1,
-													 .n_columns = 2,
-													 .campaigns = true});
-}
-
-/*
- * simdup_component
- *
- * Keys get numbers as they come, and union-find over the numbers forgets each
- * pair at once. So memory grows with the keys, some 40 bytes each, and by one
- * number a pair.
- */
-
-/* In the memory of a partition. */
-typedef struct Components
-{
-	SimdupKeys *keys; /* by number; NULL: not yet */
-	/* by row: the number of a key of its, later that of its component's name */
-	uint32 *row_key;
-} Components;
-
-/* While they are found. */
-typedef struct Finding
-{
-	SimdupKeyNumbers *numbers; /* of the keys */
-	uint32 *parent;			   /* by number of a key */
-	uint32 n;
-	Size capacity;
-
-	/* keys that wait to be looked up, two a pair, and the rows of these */
-	Datum waiting[SIMDUP_MANY_KEYS];
-	uint32 rows[SIMDUP_MANY_KEYS / 2];
-	int n_waiting;
-	int most_waiting; /* 2 where keys live no longer than their row */
-} Finding;
-
-/*
- * Look up the keys that wait, and join the components of each pair. New keys are
- * components of their own.
- */
-static void
-join_waiting(Components *components, Finding *finding)
-{
-	uint32 numbers[SIMDUP_MANY_KEYS];
-	int n = finding->n_waiting;
-
-	simdup_keynumbers_get(finding->numbers, finding->waiting, n, numbers);
-	finding->parent =
-		simdup_grow(finding->parent, &finding->capacity,
-					simdup_keynumbers_count(finding->numbers), sizeof(uint32));
-	for (; finding->n < simdup_keynumbers_count(finding->numbers); finding->n++)
-		finding->parent[finding->n] = finding->n;
-	for (int i = 0; i < n; i++)
-		__builtin_prefetch(&finding->parent[numbers[i]]);
-	for (int i = 0; i < n; i += 2)
-	{
-		simdup_components_join(finding->parent, numbers[i], numbers[i + 1]);
-		components->row_key[finding->rows[i / 2]] = numbers[i];
-	}
-	finding->n_waiting = 0;
-}
-
-/* Read the pairs. A row with one key is a pair of it with itself. */
-static void
-read_pairs(Components *components, Finding *finding, WindowObject winobj,
-		   WindowCall *call, int64 n, MemoryContext row_context)
-{
-	MemoryContext context = MemoryContextSwitchTo(row_context);
-
-	simdup_progress_phase("reading", 0);
-	for (int64 i = 0; i < n; i++)
-	{
-		bool no_a;
-		bool no_b;
-		Datum a = argument_at(winobj, 0, i, &no_a);
-		Datum b;
-
-		CHECK_FOR_INTERRUPTS();
-		if (!no_a && finding->most_waiting == 2)
-			a = datumCopy(a, false, get_typlen(call->key_type));
-		b = argument_at(winobj, 1, i, &no_b);
-		components->row_key[i] = SIMDUP_NO_NUMBER;
-		if (no_a && no_b)
-			continue;
-		finding->rows[finding->n_waiting / 2] = (uint32) i;
-		finding->waiting[finding->n_waiting++] =
-			simdup_keys_take(components->keys, no_a ? b : a, false);
-		finding->waiting[finding->n_waiting++] =
-			simdup_keys_take(components->keys, no_b ? a : b, false);
-		if (finding->n_waiting < finding->most_waiting)
-			continue;
-		MemoryContextSwitchTo(context);
-		join_waiting(components, finding);
-		MemoryContextSwitchTo(row_context);
-		MemoryContextReset(row_context);
-		simdup_progress_done(call->n_read + i);
-	}
-	MemoryContextSwitchTo(context);
-	join_waiting(components, finding);
-}
-
-/*
- * Name each component by its smallest key: turn the parent of each key into that
- * key's number.
- */
-static void
-name_components(const Components *components, Finding *finding,
-				FmgrInfo *compare, Oid collation)
-{
-	uint32 *parent = finding->parent;
-	uint32 *smallest =
-		simdup_alloc(((Size) finding->n + 1) * sizeof(uint32)); /* by root */
-
-	/* a parent is never larger than its child, so one ascending pass does it */
-	for (uint32 i = 0; i < finding->n; i++)
-	{
-		uint32 root = parent[i] = parent[parent[i]];
-
-		simdup_check_interrupts_at(i);
-		if (root == i ||
-			DatumGetInt32(
-				FunctionCall2Coll(compare, collation,
-								  simdup_keys_get(components->keys, i, 0),
-								  simdup_keys_get(components->keys,
-												  smallest[root], 1))) < 0)
-			smallest[root] = i;
-	}
-	for (uint32 i = 0; i < finding->n; i++)
-		parent[i] = smallest[parent[i]];
-	simdup_free(smallest);
-}
-
-/* Find the components of a partition, and leave nothing else behind. */
-static void
-find_components(Components *components, FunctionCallInfo fcinfo,
-				WindowObject winobj, WindowCall *call)
-{
-	MemoryContext old =
-		MemoryContextSwitchTo(GetMemoryChunkContext(components));
-	TypeCacheEntry *type =
-		lookup_type_cache(call->key_type, TYPECACHE_CMP_PROC_FINFO);
-	int64 n = rows_of_partition(winobj);
-	MemoryContext context;
-	Finding *finding;
-
-	if (!OidIsValid(type->cmp_proc_finfo.fn_oid))
-		ereport(ERROR, errcode(ERRCODE_UNDEFINED_FUNCTION),
-				errmsg("could not identify a comparison function for type %s",
-					   format_type_be(call->key_type)));
-	components->keys = simdup_keys_begin(call->key_type);
-	components->row_key = simdup_alloc((Size) n * sizeof(uint32));
-	context = AllocSetContextCreate(CurrentMemoryContext, "simdup components",
-									ALLOCSET_DEFAULT_SIZES);
-	MemoryContextSwitchTo(context);
-	simdup_progress_begin(call->function, &call->told);
-	finding = palloc0(sizeof(Finding));
-	finding->numbers =
-		simdup_keynumbers_begin(components->keys, call->key_type);
-	finding->parent = simdup_grow(NULL, &finding->capacity, 16, sizeof(uint32));
-	finding->most_waiting = get_typbyval(call->key_type) ? SIMDUP_MANY_KEYS : 2;
-	read_pairs(components, finding, winobj, call, n,
-			   AllocSetContextCreate(context, "simdup row",
-									 ALLOCSET_SMALL_SIZES));
-	name_components(components, finding, &type->cmp_proc_finfo,
-					PG_GET_COLLATION());
-	for (int64 i = 0; i < n; i++)
-		if (components->row_key[i] != SIMDUP_NO_NUMBER)
-			components->row_key[i] = finding->parent[components->row_key[i]];
-	call->n_read += n;
-	MemoryContextSwitchTo(old);
-	MemoryContextDelete(context);
-}
-
-PG_FUNCTION_INFO_V1(simdup_component);
-/* simdup_component(a, b) */
-Datum
-simdup_component(PG_FUNCTION_ARGS)
-{
-	WindowObject winobj = PG_WINDOW_OBJECT();
-	Components *components =
-		WinGetPartitionLocalMemory(winobj, sizeof(Components));
-	uint32 key;
-
-	if (components->keys == NULL)
-		find_components(components, fcinfo, winobj,
-						window_call(fcinfo, "simdup_component"));
-	key = components->row_key[WinGetCurrentPosition(winobj)];
-	if (key == SIMDUP_NO_NUMBER)
-		PG_RETURN_NULL();
-	return simdup_keys_get(components->keys, key, 0);
+	first = clusters->cluster[row] < FIRST ? clusters->cluster[row] : row;
+	if (clusters->cluster[first] == FIRST)
+		name_cluster(clusters, first, key);
+	return simdup_keys_get(clusters->keys, clusters->cluster[first] - FIRST - 1,
+						   0);
 }

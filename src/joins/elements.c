@@ -264,17 +264,6 @@ simdup_elements_join(SimdupElementJoin *join)
 }
 
 void
-simdup_elements_join_these(SimdupElementJoin *join, SimdupElement *elements,
-						   int64 n)
-{
-	SimdupElement *own = join->elements;
-
-	join->elements = elements;
-	join_in_memory(join, n);
-	join->elements = own;
-}
-
-void
 simdup_elements_end(SimdupElementJoin *join)
 {
 	simdup_free(join->elements);

@@ -46,10 +46,6 @@ extern void simdup_elements_add(SimdupElementJoin *join, uint64 fp,
  */
 extern void simdup_elements_join(SimdupElementJoin *join);
 
-/* Report the near pairs of n elements of the caller's, whose order changes. */
-extern void simdup_elements_join_these(SimdupElementJoin *join,
-									   SimdupElement *elements, int64 n);
-
 extern void simdup_elements_end(SimdupElementJoin *join);
 
 /*

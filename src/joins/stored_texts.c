@@ -105,7 +105,7 @@ simdup_kept_texts_begin(SimdupShingling shingling, uint32 n,
 	contents->n = n;
 	contents->get = get;
 	contents->arg = arg;
-	simdup_tempfile_cache(contents->sets, memory / 2);
+	simdup_tempfile_cache(contents->sets, memory / 2, 0);
 	simdup_stored_texts_finish(contents, memory / 2);
 	return contents;
 }

@@ -87,9 +87,6 @@ extern void simdup_keys_add(SimdupKeys *keys, Datum key, bool isnull);
 /* Return a key as it is stored, of the type of the keys. */
 extern Datum simdup_keys_take(SimdupKeys *keys, Datum key, bool isnull);
 
-/* Elements ahead whose memory is prefetched. */
-#define SIMDUP_AHEAD 16
-
 /* Move the keys to temporary files; later ones go there, too. */
 extern void simdup_keys_spill(SimdupKeys *keys);
 

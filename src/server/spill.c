@@ -24,7 +24,7 @@
 
 #define MIN_PAGES 16
 #define MAX_PAGES ((Size) 1 << 20) /* their list takes 8 MB */
-#define MAX_IN_MEMORY ((size_t) 65536)
+#define MIN_IN_MEMORY ((size_t) 65536)
 
 typedef struct FilePage
 {
@@ -38,7 +38,8 @@ struct SimdupTempFile
 	int64 size;
 	char *bytes; /* in memory */
 	size_t room;
-	bool at_end; /* where the next append writes to the file */
+	size_t most_bytes; /* in memory */
+	bool at_end;	   /* where the next append writes to the file */
 	uint32 n_pages;
 	FilePage **pages; /* by number modulo n_pages; NULL: none */
 };
@@ -49,16 +50,29 @@ simdup_tempfile_create(void)
 	SimdupTempFile *file = palloc0(sizeof(SimdupTempFile));
 
 	file->bytes = simdup_grow(NULL, &file->room, 256, 1);
+	file->most_bytes = MIN_IN_MEMORY;
 	file->n_pages = MIN_PAGES;
 	return file;
 }
 
 void
-simdup_tempfile_cache(SimdupTempFile *file, Size memory)
+simdup_tempfile_cache(SimdupTempFile *file, Size memory, Size expected)
 {
 	Size n_pages = memory / (2 * sizeof(FilePage *) + sizeof(FilePage));
 
+	file->most_bytes = Max(memory, MIN_IN_MEMORY);
 	file->n_pages = (uint32) Min(Max(n_pages, MIN_PAGES), MAX_PAGES);
+	if (expected > file->room && expected <= file->most_bytes)
+	{
+		file->bytes = repalloc_huge(file->bytes, expected);
+		file->room = expected;
+	}
+}
+
+const void *
+simdup_tempfile_bytes(const SimdupTempFile *file)
+{
+	return file->bytes;
 }
 
 void
@@ -104,7 +118,7 @@ simdup_tempfile_append(SimdupTempFile *file, const void *data, size_t len)
 {
 	int64 offset = file->size;
 
-	if (file->file == NULL && (size_t) offset + len > MAX_IN_MEMORY)
+	if (file->file == NULL && (size_t) offset + len > file->most_bytes)
 		begin_file(file);
 	if (file->file == NULL)
 	{
@@ -394,42 +408,18 @@ spill(SimdupPairSort *sort)
 
 /* The calls */
 
-static void
-make_room(SimdupPairSort *sort)
-{
-	if (sort->capacity == sort->most)
-	{
-		spill(sort);
-		return;
-	}
-	sort->capacity = Min(sort->most, sort->capacity * 2);
-	sort->pairs =
-		repalloc_huge(sort->pairs, sort->capacity * sizeof(SimdupEntry));
-}
-
 void
 simdup_pairsort_put(SimdupPairSort *sort, uint64 first, uint64 second)
 {
+	if (sort->n == sort->most)
+		spill(sort);
 	if (sort->n == sort->capacity)
-		make_room(sort);
-	sort->pairs[sort->n++] = (SimdupEntry){first, second};
-}
-
-void
-simdup_pairsort_put_list(SimdupPairSort *sort, const SimdupEntry *pairs, Size n)
-{
-	while (n > 0)
 	{
-		Size part;
-
-		if (sort->n == sort->capacity)
-			make_room(sort);
-		part = Min(n, sort->capacity - sort->n);
-		memcpy(sort->pairs + sort->n, pairs, part * sizeof(SimdupEntry));
-		sort->n += part;
-		pairs += part;
-		n -= part;
+		sort->capacity = Min(sort->most, sort->capacity * 2);
+		sort->pairs =
+			repalloc_huge(sort->pairs, sort->capacity * sizeof(SimdupEntry));
 	}
+	sort->pairs[sort->n++] = (SimdupEntry){first, second};
 }
 
 void

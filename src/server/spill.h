@@ -19,8 +19,15 @@
 typedef struct SimdupTempFile SimdupTempFile;
 
 extern SimdupTempFile *simdup_tempfile_create(void);
-/* Keep this much of a new file in memory once it is read, in place of 128 kB. */
-extern void simdup_tempfile_cache(SimdupTempFile *file, Size memory);
+/*
+ * Keep a new file in memory up to this size, and of a longer one as much once it is
+ * read. Without this call that is 64 and 128 kB. Make room for what is expected of the
+ * file, 0 if unknown.
+ */
+extern void simdup_tempfile_cache(SimdupTempFile *file, Size memory,
+								  Size expected);
+/* Return the bytes of a file that is in memory, else NULL. */
+extern const void *simdup_tempfile_bytes(const SimdupTempFile *file);
 /* Close a file, unless it is NULL. */
 extern void simdup_tempfile_close(SimdupTempFile *file);
 /* Return the bytes of a file. */
@@ -56,9 +63,7 @@ extern void simdup_pairsort_perform(SimdupPairSort *sort);
 extern bool simdup_pairsort_get(SimdupPairSort *sort, uint64 *first,
 								uint64 *second);
 
-/* The same for many pairs. Get at most `most`; return their number, 0 at the end. */
-extern void simdup_pairsort_put_list(SimdupPairSort *sort,
-									 const SimdupEntry *pairs, Size n);
+/* Get the next pairs, at most so many; return their number, 0 at the end. */
 extern Size simdup_pairsort_get_list(SimdupPairSort *sort, SimdupEntry *pairs,
 									 Size most);
 

@@ -21,7 +21,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "core/cluster/grouping.h"
+#include "core/cluster/components.h"
 #include "core/fingerprint/hamming.h"
 #include "core/join/balls.h"
 #include "../unit/random.h"
@@ -109,22 +109,25 @@ static uint64_t
 by_join(const uint64_t *input, size_t n, int k, bool recursion,
 		const Arrays *arrays)
 {
-	uint64_t *fps = arrays->fps;
-	SimdupDistinctFingerprints rows;
+	SimdupEntry *rows = simdup_alloc((n + 1) * sizeof(SimdupEntry));
 	Groups groups = {.sizes = arrays->sizes};
 	SimdupPairJoin *join = calloc(1, sizeof(SimdupPairJoin));
 	SimdupPairSet set;
 
-	memcpy(fps, input, n * 8);
-	rows = simdup_distinct_fingerprints(fps, NULL, 1, (uint32_t) n);
-	for (size_t i = 0; i < rows.n; i++)
+	for (size_t i = 0; i < n; i++)
+		rows[i] = (SimdupEntry){input[i], i};
+	simdup_sort_pairs(rows, n);
+	set.n = 0;
+	for (size_t i = 0, size; i < n; i += size)
 	{
-		uint64_t size = rows.starts[i + 1] - rows.starts[i];
-
-		groups.sizes[i] = (uint32_t) size;
+		for (size = 1; i + size < n && rows[i + size].value == rows[i].value;)
+			size++;
+		groups.sizes[set.n] = (uint32_t) size;
 		groups.n_pairs += size * (size - 1) / 2;
-		arrays->elements[i] = (SimdupElement){fps[i], i};
+		arrays->elements[set.n] = (SimdupElement){rows[i].value, set.n};
+		set.n++;
 	}
+	simdup_free(rows);
 	join->max_distance = k;
 	/* deep within joins, balls are not tried */
 	join->n_nested = recursion ? 1000 : 0;
@@ -132,7 +135,6 @@ by_join(const uint64_t *input, size_t n, int k, bool recursion,
 	join->arg = &groups;
 	set.elements = arrays->elements;
 	set.scratch = arrays->moved;
-	set.n = (uint32_t) rows.n;
 	simdup_pair_join(join, set, NULL);
 	free(join);
 	return groups.n_pairs;

@@ -169,6 +169,23 @@ SQL
 is($node->safe_psql('postgres', 'SELECT count(*), count(*) FILTER (WHERE flag IS NOT NULL AND k > 200) > 10 FROM letter JOIN one_by_one ON k = id'), '300|t', 'the bulk load brings all rows, and repeats');
 same_flags({}, 'the bulk load');
 is($node->safe_psql('postgres', 'INSERT INTO letter (id, content) SELECT 1000, content FROM letter WHERE id = 201 RETURNING repeats IS NOT NULL'), 't', 'then the trigger acts again');
+
+# --- keys in another order than the rows: the fill, run again, flags the larger one
+
+my $crossing = $node->safe_psql('postgres', <<"SQL");
+INSERT INTO letter (id, content) SELECT id, body(0, 7) FROM (VALUES (3000), (2000)) AS v (id);
+\\set table letter
+\\set key id
+\\set flag repeats
+\\set fingerprint fp
+\\set distance 8
+\\set scope true
+\\set condition true
+SELECT id, repeats FROM letter WHERE id >= 2000 ORDER BY id;
+$fill
+SELECT repeats FROM letter WHERE id = 3000;
+SQL
+is($crossing, "2000|3000\n3000|\n2000", 'a row that arrived before one of a smaller key has its flag by the fill, run again');
 drop_all({});
 
 $node->stop;

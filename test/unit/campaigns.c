@@ -3,7 +3,7 @@
  *	  Candidates by position, and centers: random partners against a naive model,
  *	  and sizes at which anything quadratic would not end.
  */
-#include "core/cluster/campaigns.h"
+#include "core/cluster/grouping.h"
 #include "core/host.h"
 #include "random.h"
 #include "tap.h"
@@ -23,20 +23,20 @@ typedef struct Texts
 {
 	uint32_t n;
 	uint32_t copies[MOST];
-	double containment[MOST][MOST];
-	SimdupPartner list[MOST];
+	int containment[MOST][MOST];
+	SimdupNear list[MOST];
 } Texts;
 
-static const SimdupPartner *
-partners_of(void *arg, uint32_t text, size_t *n)
+static const SimdupNear *
+partners_of(void *lists, uint32_t text, size_t *n)
 {
-	Texts *texts = arg;
+	Texts *texts = lists;
 
 	*n = 0;
 	for (uint32_t i = 0; i < texts->n; i++)
 		if (texts->containment[text][i] >= 0)
 			texts->list[(*n)++] =
-				(SimdupPartner){texts->containment[text][i], i};
+				(SimdupNear){i, (uint64_t) texts->containment[text][i]};
 	return texts->list;
 }
 
@@ -52,7 +52,7 @@ random_texts(Texts *texts)
 		texts->containment[i][i] = -1;
 		for (uint32_t j = 0; j < i; j++)
 			texts->containment[i][j] = texts->containment[j][i] =
-				below(odds) ? -1 : 0.25 * below(4);
+				below(odds) ? -1 : (int) below(4);
 	}
 }
 
@@ -91,7 +91,7 @@ naive_centers(const Texts *texts, uint32_t *center)
 	}
 	for (uint32_t i = 0; i < texts->n; i++)
 	{
-		double largest = -1;
+		int largest = -1;
 
 		center[i] = i;
 		for (uint32_t j = 0; j < texts->n && !is_center[i]; j++)
@@ -129,41 +129,41 @@ test_random(void)
 }
 
 /* The middle text is every other one's partner. */
-static const SimdupPartner *
+static const SimdupNear *
 star(void *arg, uint32_t text, size_t *n)
 {
-	static SimdupPartner partner;
+	static SimdupNear partner;
 	const SimdupPartners *partners = arg;
 	uint32_t middle = partners->n / 2;
 
 	if (text == middle)
 	{
-		static SimdupPartner *all;
+		static SimdupNear *all;
 
-		all = simdup_realloc(all, partners->n * sizeof(SimdupPartner));
+		all = simdup_realloc(all, partners->n * sizeof(SimdupNear));
 		*n = 0;
 		for (uint32_t i = 0; i < partners->n; i++)
 			if (i != middle)
-				all[(*n)++] = (SimdupPartner){0.5, i};
+				all[(*n)++] = (SimdupNear){i, 5};
 		return all;
 	}
-	partner = (SimdupPartner){0.5, middle};
+	partner = (SimdupNear){middle, 5};
 	*n = 1;
 	return &partner;
 }
 
 /* Each text is a partner of those beside it. */
-static const SimdupPartner *
+static const SimdupNear *
 chain(void *arg, uint32_t text, size_t *n)
 {
-	static SimdupPartner beside[2];
+	static SimdupNear beside[2];
 	const SimdupPartners *partners = arg;
 
 	*n = 0;
 	if (text > 0)
-		beside[(*n)++] = (SimdupPartner){0.5, text - 1};
+		beside[(*n)++] = (SimdupNear){text - 1, 5};
 	if (text + 1 < partners->n)
-		beside[(*n)++] = (SimdupPartner){0.5, text + 1};
+		beside[(*n)++] = (SimdupNear){text + 1, 5};
 	return beside;
 }
 
@@ -174,7 +174,7 @@ test_sizes(void)
 	{
 		N = 300000
 	};
-	SimdupPartners partners = {.n = N, .of = star, .arg = &partners};
+	SimdupPartners partners = {.n = N, .of = star, .lists = &partners};
 	uint32_t *copies = simdup_alloc(N * sizeof(uint32_t));
 	uint32_t n_right = 0;
 	uint32_t *center;

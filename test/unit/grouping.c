@@ -120,7 +120,7 @@ test_random(bool verifies, bool with_decisions)
 }
 
 /* No distinct row has a near one. */
-static const SimdupNearRow *
+static const SimdupNear *
 no_near(void *arg __attribute__((unused)),
 		uint32_t distinct __attribute__((unused)), size_t *n)
 {

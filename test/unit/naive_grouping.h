@@ -214,14 +214,14 @@ typedef struct NaiveDistinctRows
 	const NaiveRows *rows;
 	uint32_t distinct[NAIVE_ROWS];
 	uint32_t last_row[NAIVE_ROWS];
-	SimdupNearRow near[NAIVE_ROWS];
+	SimdupNear near[NAIVE_ROWS];
 	uint8_t *may_lead; /* NULL: all */
 	uint32_t same_fp[NAIVE_ROWS];
 	double resemblance[NAIVE_ROWS];
 	SimdupDistinctRows distinct_rows;
 } NaiveDistinctRows;
 
-static const SimdupNearRow *
+static const SimdupNear *
 naive_near_rows(void *arg, uint32_t distinct, size_t *n)
 {
 	NaiveDistinctRows *c = arg;
@@ -237,7 +237,7 @@ naive_near_rows(void *arg, uint32_t distinct, size_t *n)
 			rows->scope[distinct] != rows->scope[i] ||
 			(c->may_lead != NULL && c->may_lead[distinct] == 0))
 			continue;
-		c->near[(*n)++] = (SimdupNearRow){i, (uint32_t) distance};
+		c->near[(*n)++] = (SimdupNear){i, (uint64_t) distance};
 	}
 	return c->near;
 }
@@ -271,6 +271,7 @@ naive_make_distinct_rows(NaiveDistinctRows *c, const NaiveRows *rows)
 	c->distinct_rows.last_row = c->last_row;
 	c->distinct_rows.max_distance = (uint32_t) rows->max_distance;
 	c->distinct_rows.near = naive_near_rows;
+	c->distinct_rows.lists = c;
 	c->distinct_rows.verify = rows->verifies ? naive_verify : NULL;
 	c->distinct_rows.resemblance = c->resemblance;
 	c->distinct_rows.arg = c;

@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "core/cluster/campaigns.h"
+#include "core/cluster/grouping.h"
 #include "core/host.h"
 
 #define NO_CENTER UINT32_MAX
@@ -53,11 +53,11 @@ sift_down(Taking *t, size_t at, uint64_t entry)
 	t->heap[at] = entry;
 }
 
-static const SimdupPartner *
+static const SimdupNear *
 partners_of(const Taking *t, uint32_t text, size_t *n)
 {
 	simdup_check_interrupts();
-	return t->partners->of(t->partners->arg, text, n);
+	return t->partners->of(t->partners->lists, text, n);
 }
 
 static void
@@ -69,11 +69,11 @@ begin_heap(Taking *t)
 	for (uint32_t text = t->partners->n; text-- > 0;)
 	{
 		size_t n;
-		const SimdupPartner *list = partners_of(t, text, &n);
+		const SimdupNear *list = partners_of(t, text, &n);
 
 		t->gain[text] = copies[text];
 		for (size_t i = 0; i < n; i++)
-			t->gain[text] += copies[list[i].text];
+			t->gain[text] += copies[list[i].row];
 		sift_down(t, text, heap_entry(t->gain[text], text));
 	}
 }
@@ -84,21 +84,21 @@ take(Taking *t, uint32_t center)
 {
 	size_t n;
 	size_t n_taken = 0;
-	const SimdupPartner *list = partners_of(t, center, &n);
+	const SimdupNear *list = partners_of(t, center, &n);
 
 	t->center[center] = center;
 	t->taken = simdup_grow(t->taken, &t->room, n, sizeof(uint32_t));
 	for (size_t i = 0; i < n; i++)
-		if (t->center[list[i].text] == NO_CENTER)
+		if (t->center[list[i].row] == NO_CENTER)
 		{
-			t->center[list[i].text] = center;
-			t->taken[n_taken++] = (uint32_t) list[i].text;
+			t->center[list[i].row] = center;
+			t->taken[n_taken++] = (uint32_t) list[i].row;
 		}
 	for (size_t i = 0; i < n_taken; i++)
 	{
 		list = partners_of(t, t->taken[i], &n);
 		for (size_t j = 0; j < n; j++)
-			t->gain[list[j].text] -= t->partners->copies[t->taken[i]];
+			t->gain[list[j].row] -= t->partners->copies[t->taken[i]];
 	}
 }
 
@@ -109,18 +109,18 @@ join_nearest(Taking *t)
 	for (uint32_t text = 0; text < t->partners->n; text++)
 	{
 		size_t n;
-		const SimdupPartner *list;
-		double largest = -1;
+		const SimdupNear *list;
+		const SimdupNear *nearest = NULL;
 
 		if (t->center[text] == text)
 			continue;
 		list = partners_of(t, text, &n);
 		for (size_t i = 0; i < n; i++)
-			if (t->center[list[i].text] == list[i].text &&
-				list[i].containment > largest)
+			if (t->center[list[i].row] == list[i].row &&
+				(nearest == NULL || list[i].weight > nearest->weight))
 			{
-				largest = list[i].containment;
-				t->center[text] = (uint32_t) list[i].text;
+				nearest = &list[i];
+				t->center[text] = (uint32_t) nearest->row;
 			}
 	}
 }

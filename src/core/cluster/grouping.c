@@ -1,7 +1,6 @@
 /*
  * grouping.c
- *	  Rows by distinct fingerprints, and into groups, by either method, with
- *	  people's decisions.
+ *	  Rows into groups, by either method, with people's decisions.
  */
 #include <string.h>
 
@@ -10,111 +9,6 @@
 #include "core/search/sort.h"
 
 #define NONE UINT32_MAX
-
-/* Distinct fingerprints */
-
-/* Buckets, by leading bits, that are sorted one after the other in the cache. */
-#define BUCKET_BITS 11
-/* Rows that are sorted at once: there may be as few in each of many partitions. */
-#define FEW_ROWS 1024
-
-/*
- * A row as an entry: scope and high half of the fingerprint, low half and row. So
- * rows sort by all three.
- */
-static inline SimdupEntry
-entry_of(uint64_t fp, uint32_t scope, uint32_t row)
-{
-	return (SimdupEntry){(uint64_t) scope << 32 | fp >> 32, fp << 32 | row};
-}
-
-/* List the rows as sorted entries. */
-static SimdupEntry *
-sort_rows(const uint64_t *fps, const uint32_t *scope, uint32_t n_scopes,
-		  uint32_t n)
-{
-	SimdupEntry *entries = simdup_alloc(((size_t) n + 1) * sizeof(SimdupEntry));
-	uint32_t ends[1 << BUCKET_BITS];
-	int shift = 64 - BUCKET_BITS -
-				__builtin_clzll((uint64_t) (n_scopes - 1) << 32 | UINT32_MAX);
-	uint32_t sum = 0;
-
-	if (n <= FEW_ROWS)
-	{
-		for (uint32_t i = 0; i < n; i++)
-			entries[i] = entry_of(fps[i], n_scopes > 1 ? scope[i] : 0, i);
-		simdup_sort_pairs(entries, n);
-		return entries;
-	}
-	memset(ends, 0, sizeof(ends));
-	for (uint32_t i = 0; i < n; i++)
-	{
-		uint64_t of = n_scopes > 1 ? scope[i] : 0;
-
-		ends[(of << 32 | fps[i] >> 32) >> shift]++;
-	}
-	for (int i = 0; i < 1 << BUCKET_BITS; i++)
-	{
-		uint32_t count = ends[i];
-
-		ends[i] = sum;
-		sum += count;
-	}
-	for (uint32_t i = 0; i < n; i++)
-	{
-		SimdupEntry entry = entry_of(fps[i], n_scopes > 1 ? scope[i] : 0, i);
-
-		entries[ends[entry.value >> shift]++] = entry;
-		simdup_check_interrupts_at(i);
-	}
-	for (uint32_t i = 0, start = 0; i < 1 << BUCKET_BITS; start = ends[i++])
-	{
-		simdup_check_interrupts();
-		simdup_sort_pairs(entries + start, ends[i] - start);
-	}
-	return entries;
-}
-
-SimdupDistinctFingerprints
-simdup_distinct_fingerprints(uint64_t *fps, const uint32_t *scope,
-							 uint32_t n_scopes, uint32_t n)
-{
-	SimdupDistinctFingerprints distinct = {.fps = fps};
-	SimdupEntry *entries = sort_rows(fps, scope, n_scopes, n);
-	uint32_t n_begun = 0; /* scopes */
-
-	for (uint32_t i = 0; i < n; i++)
-		distinct.n += i == 0 || entries[i].value != entries[i - 1].value ||
-					  entries[i].row >> 32 != entries[i - 1].row >> 32;
-	distinct.numbers = simdup_alloc(((size_t) n + 1) * sizeof(uint32_t));
-	distinct.starts =
-		simdup_alloc(((size_t) distinct.n + 1) * sizeof(uint32_t));
-	distinct.scope_starts =
-		simdup_alloc(((size_t) n_scopes + 1) * sizeof(uint32_t));
-	distinct.elements = (SimdupElement *) entries;
-	distinct.n = 0;
-	for (uint32_t i = 0; i < n; i++)
-	{
-		uint64_t fp = entries[i].value << 32 | entries[i].row >> 32;
-		uint64_t of = entries[i].value >> 32;
-
-		distinct.numbers[i] = (uint32_t) entries[i].row;
-		if (of < n_begun && fps[distinct.n - 1] == fp)
-			continue;
-		while (n_begun <= of)
-			distinct.scope_starts[n_begun++] = distinct.n;
-		distinct.starts[distinct.n] = i;
-		fps[distinct.n] = fp;
-		/* the entry there was read; a copy of bytes may change its type */
-		memcpy(&distinct.elements[distinct.n], &(SimdupElement){fp, distinct.n},
-			   sizeof(SimdupElement));
-		distinct.n++;
-	}
-	distinct.starts[distinct.n] = n;
-	while (n_begun <= n_scopes)
-		distinct.scope_starts[n_begun++] = distinct.n;
-	return distinct;
-}
 
 /* leader */
 
@@ -234,12 +128,12 @@ lead(Leading *l, uint32_t row)
 {
 	uint32_t distinct = l->distinct_rows->distinct[row];
 	size_t n;
-	const SimdupNearRow *near =
-		l->distinct_rows->near(l->distinct_rows->arg, distinct, &n);
+	const SimdupNear *near =
+		l->distinct_rows->near(l->distinct_rows->lists, distinct, &n);
 
 	add_leader(l, row, distinct, 0);
 	for (size_t i = 0; i < n; i++)
-		add_leader(l, row, near[i].distinct, near[i].distance);
+		add_leader(l, row, (uint32_t) near[i].row, (uint32_t) near[i].weight);
 }
 
 /*

@@ -1,7 +1,7 @@
 /*
  * grouping.h
- *	  Rows by distinct fingerprints, and into groups, by either method, with
- *	  people's decisions. Rows are numbered in their order.
+ *	  Rows into groups, by either method, with people's decisions, and into
+ *	  campaigns. Rows are numbered in their order.
  */
 #ifndef SIMDUP_CORE_CLUSTER_GROUPING_H
 #define SIMDUP_CORE_CLUSTER_GROUPING_H
@@ -11,30 +11,6 @@
 #include <stdint.h>
 
 #include "core/cluster/components.h"
-#include "core/join/allpairs.h"
-
-/*
- * Distinct fingerprints, ascending within each scope. Fingerprint i has the rows
- * numbers[starts[i]] to numbers[starts[i + 1] - 1], which ascend, too. Those of
- * scope s are scope_starts[s] to scope_starts[s + 1] - 1.
- */
-typedef struct SimdupDistinctFingerprints
-{
-	uint32_t n;
-	uint64_t *fps;
-	uint32_t *starts; /* n + 1 */
-	uint32_t *numbers;
-	uint32_t *scope_starts;	 /* n_scopes + 1 */
-	SimdupElement *elements; /* the fingerprints, to be joined */
-} SimdupDistinctFingerprints;
-
-/*
- * Find the distinct fingerprints of rows 0 to n - 1 in their scopes. Scopes are
- * numbers from 0 to n_scopes - 1; scope may be NULL if there is one. The array of
- * fingerprints becomes that of the distinct ones; the other arrays are allocated.
- */
-extern SimdupDistinctFingerprints simdup_distinct_fingerprints(
-	uint64_t *fps, const uint32_t *scope, uint32_t n_scopes, uint32_t n);
 
 /*
  * Groups, each known by its first row. Rows that nothing tells from each other (one
@@ -58,11 +34,15 @@ extern SimdupDistinctFingerprints simdup_distinct_fingerprints(
 
 #define SIMDUP_NO_ROW UINT32_MAX
 
-typedef struct SimdupNearRow
+/* A row that is near another one. */
+typedef struct SimdupNear
 {
-	uint32_t distinct;
-	uint32_t distance;
-} SimdupNearRow;
+	uint64_t row;	 /* a uint32_t, without padding */
+	uint64_t weight; /* the distance, or of campaigns the containment */
+} SimdupNear;
+
+/* Return the rows near a row, itself left out; valid until the next call. */
+typedef const SimdupNear *(*SimdupNearOf)(void *lists, uint32_t row, size_t *n);
 
 typedef struct SimdupDistinctRows
 {
@@ -72,13 +52,11 @@ typedef struct SimdupDistinctRows
 	uint32_t max_distance;
 
 	/*
-	 * For leader: the near distinct rows of a distinct row in which a row
-	 * leads, itself left out, in any order; valid until the next call. Distinct
-	 * rows are asked for in ascending order, but for those with a row that has
-	 * a cannot-link. Distinct rows whose rows all come before that row
-	 * may be missing.
+	 * For leader: the near distinct rows of a distinct row in which a row leads, in
+	 * any order. Those whose rows all come before that row may be missing.
 	 */
-	const SimdupNearRow *(*near)(void *arg, uint32_t distinct, size_t *n);
+	SimdupNearOf near;
+	void *lists;
 
 	/*
 	 * The resemblance of two distinct rows, the later one first; below 0: they
@@ -156,5 +134,43 @@ extern uint32_t *simdup_connected_finish(SimdupConnected *c);
  */
 extern int64_t *simdup_group_ids_keep(uint32_t n, const uint32_t *group,
 									  const int64_t *old);
+
+/*
+ * Campaigns (campaigns.c): letters of which each is partly that of a center. Texts
+ * are numbers from 0, in their order.
+ *
+ * Candidates: texts that share a value of their samples. If more than
+ * SIMDUP_MANY_SHARERS texts share one, each is a candidate with the first
+ * SIMDUP_FIRST_SHARERS of them and with the next one. So candidates are linear in
+ * values, and no value is dropped.
+ */
+#define SIMDUP_MANY_SHARERS 100
+#define SIMDUP_FIRST_SHARERS 10
+
+/*
+ * Return how many of the first of n texts that share a value are candidates of the
+ * one at this position. If these are not all before it, the one just before it is
+ * another.
+ */
+extern uint32_t simdup_first_candidates(uint32_t n, uint32_t position);
+
+/*
+ * Centers. A text takes its own rows, and those of its partners that are not taken
+ * yet. The text that takes most rows is the next center, of equal ones the earliest,
+ * until all texts are taken. Then each text that is no center joins the one that is
+ * its partner with the largest containment, of equal ones the earliest.
+ */
+
+typedef struct SimdupPartners
+{
+	uint32_t n;				/* texts */
+	const uint32_t *copies; /* by text: its rows */
+	/* the partners of a text, ascending; larger containments have larger weights */
+	SimdupNearOf of;
+	void *lists;
+} SimdupPartners;
+
+/* Return the center of each text, to be freed. A text without partners is its own. */
+extern uint32_t *simdup_find_centers(const SimdupPartners *partners);
 
 #endif /* SIMDUP_CORE_CLUSTER_GROUPING_H */

@@ -307,7 +307,8 @@ sort_file(SimdupPairSort *sort, BufFile *file, int rotation)
 			ereport(ERROR, errcode_for_file_access(),
 					errmsg("could not read from temporary file: %m"));
 		rotate_all(list, length / sizeof(SimdupEntry), rotation);
-		simdup_pairsort_put_list(sort, list, length / sizeof(SimdupEntry));
+		for (size_t i = 0; i < length / sizeof(SimdupEntry); i++)
+			simdup_pairsort_put(sort, list[i].value, list[i].row);
 	}
 }
 

@@ -1,0 +1,77 @@
+/*
+ * distinct_rows.h
+ *	  The rows of a batch as core/cluster/grouping.h takes them, and their groups.
+ */
+#ifndef SIMDUP_BATCH_DISTINCT_ROWS_H
+#define SIMDUP_BATCH_DISTINCT_ROWS_H
+
+#include "batch/rows.h"
+
+/*
+ * Group the rows: return the first row of each row's group, or the center of its
+ * campaign. The sink gets each near pair of fingerprints once, as their first rows.
+ * For leader with contents, resemblance gets that of each row to its leader. The
+ * constraints, the sink and resemblance may be NULL.
+ */
+extern uint32 *simdup_find_groups(SimdupFingerprints *fingerprints,
+								  const SimdupConstraints *constraints,
+								  SimdupRowPairSink sink, void *sink_arg,
+								  double *resemblance);
+
+/* The rest is of distinct_rows.c, methods.c and campaigns.c among themselves. */
+
+typedef struct SimdupDistinct
+{
+	SimdupDistinctRows rows;
+	SimdupFingerprints *fingerprints; /* its rows' context holds all of this */
+	SimdupStoredTexts *contents;	  /* NULL: each fingerprint is one row */
+	/*
+	 * by distinct row: the next one of its fingerprint that may resemble others, or
+	 * SIMDUP_NO_ROW; NULL without contents
+	 */
+	uint32 *next;
+	SimdupRowPairSink sink; /* of fingerprints, until these were joined once */
+	void *sink_arg;
+} SimdupDistinct;
+
+/* Take each pair of near distinct rows of different fingerprints once. */
+extern void simdup_join_distinct(SimdupDistinct *distinct, int max_distance,
+								 SimdupRowPairSink take, void *arg);
+
+/* Take each pair of distinct rows of one fingerprint that may resemble each other. */
+extern void simdup_pair_same_fp(SimdupDistinct *distinct,
+								SimdupRowPairSink take, void *arg);
+
+/* Lists of near rows, by row. They are in a file, which stays in memory if it fits. */
+typedef struct SimdupNearLists
+{
+	SimdupTempFile *file;
+	uint64 *starts;	  /* by row, and one more */
+	SimdupNear *near; /* of one row */
+	Size room;
+} SimdupNearLists;
+
+/* List sorted pairs: two rows, and the weight of the second for the first. */
+extern SimdupNearLists *simdup_near_lists(SimdupPairSort *sort, uint32 n_rows,
+										  Size memory);
+
+/* Return the list of a row, until the next call: a SimdupNearOf. */
+extern const SimdupNear *simdup_near_list(void *lists, uint32 row, size_t *n);
+extern void simdup_near_lists_end(SimdupNearLists *lists);
+
+/* Put two rows and a weight into a sort for that. */
+static inline void
+simdup_put_near(SimdupPairSort *sort, uint32 row, uint32 near, uint64 weight)
+{
+	simdup_pairsort_put(sort, (uint64) row << 32 | near, weight);
+}
+
+extern uint32 *simdup_group_by_leader(SimdupDistinct *distinct,
+									  const SimdupConstraints *constraints);
+extern uint32 *simdup_group_connected(SimdupDistinct *distinct,
+									  const SimdupConstraints *constraints);
+
+/* Return the center of each row's campaign: a distinct row. */
+extern uint32 *simdup_find_campaigns(const SimdupDistinct *distinct);
+
+#endif /* SIMDUP_BATCH_DISTINCT_ROWS_H */
