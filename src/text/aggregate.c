@@ -15,7 +15,7 @@
 #include "utils/varbit.h"
 
 #include "core/fingerprint/hash.h"
-#include "core/fingerprint/sum.h"
+#include "core/fingerprint/simhash.h"
 #include "server/arguments.h"
 #include "text/minhash64.h"
 #include "text/simhash.h"

@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "core/fingerprint/segments.h"
+#include "core/fingerprint/tokenizer.h"
 
 /*
  * Report that ICU failed, for this reason or, with NULL, for want of memory, and

@@ -15,7 +15,7 @@
 #include "tsearch/ts_public.h"
 #include "utils/builtins.h"
 
-#include "core/fingerprint/segments.h"
+#include "core/fingerprint/tokenizer.h"
 #include "text/encoding.h"
 #include "text/icu.h"
 

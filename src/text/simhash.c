@@ -13,7 +13,6 @@
 #include "utils/float.h"
 
 #include "core/fingerprint/hash.h"
-#include "core/fingerprint/tokenizer.h"
 #include "core/host.h"
 #include "server/arguments.h"
 #include "text/icu.h"

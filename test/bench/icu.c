@@ -11,8 +11,7 @@
 #include <unicode/ubrk.h>
 #include <unicode/utext.h>
 
-#include "core/fingerprint/sum.h"
-#include "core/fingerprint/tokenizer.h"
+#include "core/fingerprint/simhash.h"
 #include "text/icu.h"
 
 #define RUNS 5

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "core/fingerprint/hash.h"
-#include "core/fingerprint/segments.h"
+#include "core/fingerprint/tokenizer.h"
 #include "core/host.h"
 #include "core/unicode/charclass.h"
 
