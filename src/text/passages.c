@@ -22,7 +22,6 @@
 #include "core/unicode/html.h"
 #include "server/arguments.h"
 #include "text/minhash64.h"
-#include "text/passages.h"
 #include "text/simhash.h"
 
 PG_FUNCTION_INFO_V1(simdup_strip_html);
@@ -80,7 +79,7 @@ simdup_too_many_words(void)
 			errmsg("text has too many words"));
 }
 
-StringInfoData
+SimdupUtf8
 simdup_join_passages(SimdupUtf8 content, const SimdupPassage *passages,
 					 size_t n, const char *between)
 {
@@ -101,7 +100,7 @@ simdup_join_passages(SimdupUtf8 content, const SimdupPassage *passages,
 		 i++)
 		if ((unsigned char) joined.data[i] == SIMDUP_NO_CHARACTER)
 			joined.data[i] = '?';
-	return joined;
+	return (SimdupUtf8){joined.data, (size_t) joined.len};
 }
 
 /* The result of a function that shows passages of a text; NULL for none. */
@@ -109,12 +108,11 @@ static Datum
 show_passages(FunctionCallInfo fcinfo, SimdupUtf8 content,
 			  const SimdupPassage *passages, size_t n)
 {
-	StringInfoData joined =
-		simdup_join_passages(content, passages, n, separator());
+	SimdupUtf8 joined = simdup_join_passages(content, passages, n, separator());
 
 	if (n == 0)
 		PG_RETURN_NULL();
-	PG_RETURN_TEXT_P(simdup_utf8_to_text(joined.data, (size_t) joined.len));
+	PG_RETURN_TEXT_P(simdup_utf8_to_text(joined.bytes, joined.len));
 }
 
 PG_FUNCTION_INFO_V1(simdup_own_text);
@@ -174,7 +172,7 @@ simdup_without(PG_FUNCTION_ARGS)
 	const BoilerplateMemo *memo;
 	SimdupUtf8 content;
 	SimdupPassage *passages;
-	StringInfoData joined;
+	SimdupUtf8 joined;
 	size_t n = 0;
 
 	if (PG_ARGISNULL(0))
@@ -189,7 +187,7 @@ simdup_without(PG_FUNCTION_ARGS)
 	if (n == 1 && passages[0].from == 0 && passages[0].to == content.len)
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 	joined = simdup_join_passages(content, passages, n, "\n");
-	PG_RETURN_TEXT_P(simdup_utf8_to_text(joined.data, (size_t) joined.len));
+	PG_RETURN_TEXT_P(simdup_utf8_to_text(joined.bytes, joined.len));
 }
 
 /* Why two texts are near, or are not: simdup_explain. */

@@ -15,7 +15,6 @@
 #include "core/fingerprint/hash.h"
 #include "core/host.h"
 #include "server/arguments.h"
-#include "text/icu.h"
 #include "text/minhash64.h"
 #include "text/simhash.h"
 #include "type/simhash64.h"
