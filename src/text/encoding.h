@@ -1,6 +1,7 @@
 /*
  * encoding.h
- *	  Text of the database's encoding as UTF-8, and back, whole or its passages.
+ *	  Text of the database's encoding as UTF-8, and back, whole or its passages. Its
+ *	  words by ICU.
  */
 #ifndef SIMDUP_TEXT_ENCODING_H
 #define SIMDUP_TEXT_ENCODING_H
@@ -8,6 +9,7 @@
 #include "utils/array.h"
 
 #include "core/compare/passages.h"
+#include "core/fingerprint/tokenizer.h"
 #include "core/unicode/charclass.h"
 
 /* The byte for a character that Unicode does not have; no UTF-8 sequence has it. */
@@ -40,5 +42,12 @@ extern bool simdup_is_utf8(void);
 
 /* Encode a character in the database's encoding: a SimdupHtmlEncode. */
 extern size_t simdup_encode_char(void *arg, uint32_t code_point, char *out);
+
+/*
+ * Return ICU's word breaks for a locale, for the current call: a session has few of
+ * them, and one may become another locale's. Raises 22023 for a name that is no
+ * locale, 0A000 where simdup was built without ICU.
+ */
+extern SimdupBreaker simdup_get_icu_breaker(const char *locale);
 
 #endif /* SIMDUP_TEXT_ENCODING_H */

@@ -25,7 +25,6 @@
 #include "core/fingerprint/tokenizer.h"
 #include "core/unicode/charclass.h"
 #include "text/encoding.h"
-#include "text/simhash.h"
 
 #ifdef SIMDUP_ICU
 

@@ -26,13 +26,6 @@ extern const SimdupProfile simdup_default_profile;
 extern SimdupTokenizer simdup_parse_tokenizer(const text *name);
 
 /*
- * Return ICU's word breaks for a locale, for the current call: a session has few of
- * them, and one may become another locale's. Raises 22023 for a name that is no
- * locale, 0A000 where simdup was built without ICU.
- */
-extern SimdupBreaker simdup_get_icu_breaker(const char *locale);
-
-/*
  * The features of a text under a profile, limited to n_features; where sum is
  * given they are added to it.
  */

@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/fingerprint/windows.h"
+
 /* The most bytes that a breaker is given at a time. */
 #define SIMDUP_BREAK_WINDOW (1 << 15)
 
@@ -49,26 +51,6 @@ typedef struct SimdupTokenizer
 	int n;				   /* window of the n-gram kinds, 1 or more */
 	SimdupBreaker breaker; /* of segments */
 } SimdupTokenizer;
-
-typedef struct SimdupToken
-{
-	const char *bytes; /* not terminated */
-	uint32_t len;
-} SimdupToken;
-
-/* The most tokens in a batch. */
-#define SIMDUP_BATCH_TOKENS 128
-
-/*
- * Receives tokens in text order, a batch at a time. Their bytes are valid
- * until the call returns, and those that lie in the text as long as the text.
- * It may leave by a non-local exit.
- */
-typedef void (*SimdupTokenSink)(void *arg, const SimdupToken *tokens,
-								int count);
-
-/* Receives the CityHash64 of each token, in text order. */
-typedef void (*SimdupElementSink)(void *arg, const uint64_t *hashes, size_t n);
 
 /*
  * Tokenize len bytes of UTF-8. A text with fewer than n characters (words)

@@ -14,9 +14,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/fingerprint/tokenizer.h"
 #include "core/host.h"
 #include "core/unicode/charclass.h"
+
+/* A token of a text, or a window of it. */
+typedef struct SimdupToken
+{
+	const char *bytes; /* not terminated */
+	uint32_t len;
+} SimdupToken;
+
+/* The most tokens in a batch. */
+#define SIMDUP_BATCH_TOKENS 128
+
+/*
+ * Receives tokens in text order, a batch at a time. Their bytes are valid
+ * until the call returns, and those that lie in the text as long as the text.
+ * It may leave by a non-local exit.
+ */
+typedef void (*SimdupTokenSink)(void *arg, const SimdupToken *tokens,
+								int count);
+
+/* Receives the CityHash64 of each token, in text order. */
+typedef void (*SimdupElementSink)(void *arg, const uint64_t *hashes, size_t n);
 
 /* Units that a buffer takes beyond the past. Its arrays fit the first-level cache. */
 #define SIMDUP_WINDOW_UNITS 512
