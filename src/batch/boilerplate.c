@@ -25,7 +25,7 @@
 #include "server/progress.h"
 #include "server/source.h"
 #include "server/spill.h"
-#include "text/passages.h"
+#include "text/encoding.h"
 
 /* Texts by which a run is judged, and which must have it at least. */
 #define MAX_SAMPLE 32
@@ -165,9 +165,8 @@ read_text(const Search *search, uint64 digest)
 	SimdupUtf8 text = text_of(search, (uint32) entry->row);
 	size_t n = 0;
 	SimdupPassage *kept = simdup_without_boilerplate(text, &search->found, &n);
-	StringInfoData joined = simdup_join_passages(text, kept, n, "\n");
 
-	return (SimdupUtf8){joined.data, (size_t) joined.len};
+	return simdup_join_passages(text, kept, n, "\n");
 }
 
 /* Return how many texts have a passage: those with its rarest run. 0: too short. */

@@ -11,7 +11,7 @@
 #include "windowapi.h"
 
 #include "core/compare/bitmap.h"
-#include "core/fingerprint/tokenizer.h"
+#include "core/fingerprint/simhash.h"
 #include "server/arguments.h"
 #include "text/simhash.h"
 

@@ -35,6 +35,10 @@ simdup_grow(void *array, size_t *size, size_t needed, size_t width)
 	return simdup_realloc(array, *size * width);
 }
 
+/* The C library's qsort, which the server's own interrupts can leave. */
+extern void simdup_sort(void *array, size_t n, size_t width,
+						int (*compare)(const void *, const void *));
+
 /* Check for interrupts. Long computations do at least every few milliseconds. */
 extern void simdup_check_interrupts(void);
 

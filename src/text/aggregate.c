@@ -3,9 +3,9 @@
  *	  Fingerprints over rows: simhash_agg of features, simhash_agg of ready-made
  *	  hashes of up to 65,536 bits, and minhash64_agg of features.
  *
- * simhash_agg keeps the counters of core/fingerprint/sum.h, one set for every 64
+ * simhash_agg keeps the counters of core/fingerprint/simhash.h, one set for every 64
  * bits of hash, minhash64_agg keeps a sketch. Both are exact: rows may come in any
- * order and be split among workers. A sum lets rows leave a moving frame again.
+ * order and be split among workers.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -15,31 +15,29 @@
 #include "utils/varbit.h"
 
 #include "core/fingerprint/hash.h"
-#include "core/fingerprint/sum.h"
+#include "core/fingerprint/simhash.h"
 #include "server/arguments.h"
 #include "text/minhash64.h"
 #include "text/simhash.h"
 #include "type/simhash64.h"
 
+/* What the rows so far add up to. There is no state before the first of them. */
 typedef struct AggregateState
 {
-	int64 rows;	 /* rows in, less rows out again */
-	int32 width; /* bits of the hashes, or SKETCH; any while there are no rows */
+	bool is_sketch; /* of minhash64_agg, without counters */
+	int32 width;	/* bits of the hashes that are summed */
 	SimdupSketch sketch;
 	SimdupCounters counts[FLEXIBLE_ARRAY_MEMBER];
 } AggregateState;
 
-/* The width of a state with a sketch. It has no counters. */
-#define SKETCH (-1)
-
 /* Bits of the widest hash: its state takes a megabyte. */
 #define MAX_WIDTH 65536
 
-/* Sets of counters, one for every 64 bits. */
+/* Sets of counters for hashes of this width. */
 static inline int
 n_counts(int32 width)
 {
-	return width == SKETCH ? 0 : (width + 63) / 64;
+	return (width + 63) / 64;
 }
 
 static MemoryContext
@@ -61,162 +59,134 @@ get_state(FunctionCallInfo fcinfo, int argument)
 			   : (AggregateState *) PG_GETARG_POINTER(argument);
 }
 
-/* Return a new state in the current memory context. */
+/* Return a new state in the current memory context. A sketch has width 0. */
 static AggregateState *
-make_state(int32 width)
+make_state(bool is_sketch, int32 width)
 {
 	AggregateState *state =
 		palloc0(offsetof(AggregateState, counts) +
 				(Size) n_counts(width) * sizeof(SimdupCounters));
 
+	state->is_sketch = is_sketch;
 	state->width = width;
-	if (width == SKETCH)
+	if (is_sketch)
 		simdup_sketch_begin(&state->sketch, SIMDUP_MINHASH64_BINS);
 	return state;
 }
 
-/* Return the state for hashes of this width, or a new one without any. */
+/* Return the state for another row with a hash of this width: the first makes it. */
 static inline AggregateState *
-state_of_width(AggregateState *state, int32 width)
+state_of_row(FunctionCallInfo fcinfo, bool is_sketch, int32 width)
 {
-	if (state != NULL && state->width == width)
-		return state;
-	if (state != NULL && state->rows > 0)
+	AggregateState *state = get_state(fcinfo, 0);
+	MemoryContext old;
+
+	if (state != NULL && state->width != width)
 		ereport(ERROR, errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
 				errmsg("hashes must all have the same width"),
 				errdetail("One has %d bits, another %d.", state->width, width));
 	if (state != NULL)
-		pfree(state);
-	return make_state(width);
+		return state;
+	old = MemoryContextSwitchTo(aggregate_context(fcinfo));
+	state = make_state(is_sketch, width);
+	MemoryContextSwitchTo(old);
+	return state;
+}
+
+/* Return the result of a transition: the state, or NULL. */
+static inline Datum
+state_result(FunctionCallInfo fcinfo, AggregateState *state)
+{
+	if (state == NULL)
+		PG_RETURN_NULL();
+	PG_RETURN_POINTER(state);
 }
 
 /* Transitions */
 
-/* What a row adds: the weight of a hash, of 64 bits or a string of them. */
-typedef struct AggregateRow
+static inline uint64
+feature_hash(FunctionCallInfo fcinfo)
 {
-	int32 width; /* as in the state */
-	uint64 weight;
-	uint64_t hash;
-	VarBit *bits; /* NULL: the hash */
-} AggregateRow;
+	SimdupUtf8 feature = simdup_text_to_utf8(PG_GETARG_TEXT_PP(1));
 
-/* Read the row of a call. Return false if it adds nothing. */
-typedef bool (*AggregateRowReader)(FunctionCallInfo fcinfo, AggregateRow *row);
-
-/* Return bits 64 * word on of a hash, the first of them highest. */
-static uint64
-hash_word(const AggregateRow *row, int word)
-{
-	int at = word * 8;
-	uint64 value = 0;
-
-	if (row->bits == NULL)
-		return row->hash;
-	memcpy(&value, VARBITS(row->bits) + at,
-		   Min(8, VARBITBYTES(row->bits) - at));
-	return pg_ntoh64(value);
-}
-
-/*
- * Add a row. Inline, so that each function has its reader and its kind of state
- * built in.
- */
-static pg_attribute_always_inline Datum
-add_row(FunctionCallInfo fcinfo, AggregateRowReader read)
-{
-	MemoryContext context = aggregate_context(fcinfo);
-	AggregateState *state = get_state(fcinfo, 0);
-	AggregateRow row = {0};
-	bool adds = read(fcinfo, &row);
-
-	context = MemoryContextSwitchTo(context);
-	if (state == NULL || adds)
-		state = state_of_width(state, row.width);
-	if (adds)
-	{
-		Assert(state->width == row.width);
-		for (int i = 0; i < n_counts(row.width); i++)
-			simdup_counters_add(&state->counts[i], hash_word(&row, i),
-								row.weight);
-		if (row.width == SKETCH)
-			simdup_sketch_add(&state->sketch, &row.hash, 1);
-		state->rows++;
-	}
-	MemoryContextSwitchTo(context);
-	PG_RETURN_POINTER(state);
-}
-
-/* Read a feature and its weight: an AggregateRowReader. */
-static pg_attribute_always_inline bool
-read_feature(FunctionCallInfo fcinfo, AggregateRow *row)
-{
-	SimdupUtf8 feature;
-
-	if (PG_ARGISNULL(1) || (PG_NARGS() > 2 && PG_ARGISNULL(2)))
-		return false;
-	feature = simdup_text_to_utf8(PG_GETARG_TEXT_PP(1));
-	row->width = SIMHASH64_BITS;
-	row->hash = simdup_city64(feature.bytes, feature.len);
-	row->weight = PG_NARGS() > 2 ? simdup_fixed_weight(PG_GETARG_FLOAT8(2), 0)
-								 : SIMDUP_WEIGHT_UNIT;
-	return true;
+	return simdup_city64(feature.bytes, feature.len);
 }
 
 PG_FUNCTION_INFO_V1(simdup_simhash_agg_accum);
+/* simhash_agg_accum(state, feature) and simhash_agg_accum(state, feature, weight) */
 Datum
 simdup_simhash_agg_accum(PG_FUNCTION_ARGS)
 {
-	return add_row(fcinfo, read_feature);
+	uint64 weight = SIMDUP_WEIGHT_UNIT;
+	AggregateState *state;
+
+	(void) aggregate_context(fcinfo);
+	if (simdup_has_null(fcinfo, 1, PG_NARGS() - 1))
+		return state_result(fcinfo, get_state(fcinfo, 0));
+	if (PG_NARGS() > 2)
+		weight = simdup_fixed_weight(PG_GETARG_FLOAT8(2), 0);
+	state = state_of_row(fcinfo, false, SIMHASH64_BITS);
+	simdup_counters_add(&state->counts[0], feature_hash(fcinfo), weight);
+	PG_RETURN_POINTER(state);
 }
 
-/* Read a feature for a sketch: an AggregateRowReader. */
-static inline bool
-read_element(FunctionCallInfo fcinfo, AggregateRow *row)
-{
-	bool adds = read_feature(fcinfo, row);
-
-	row->width = SKETCH;
-	return adds;
-}
-
-/* Like simdup_simhash_agg_accum, because each function fixes its reader. */
 PG_FUNCTION_INFO_V1(simdup_minhash64_agg_accum);
 Datum
 simdup_minhash64_agg_accum(PG_FUNCTION_ARGS)
 {
-	return add_row(fcinfo, read_element);
+	MemoryContext context = aggregate_context(fcinfo);
+	AggregateState *state;
+	uint64_t hash;
+
+	if (PG_ARGISNULL(1))
+		return state_result(fcinfo, get_state(fcinfo, 0));
+	hash = feature_hash(fcinfo);
+	state = state_of_row(fcinfo, true, 0);
+	context = MemoryContextSwitchTo(context);
+	simdup_sketch_add(&state->sketch, &hash, 1);
+	MemoryContextSwitchTo(context);
+	PG_RETURN_POINTER(state);
 }
 
-/* Read a hash and its weight: an AggregateRowReader. */
-static inline bool
-read_varbit(FunctionCallInfo fcinfo, AggregateRow *row)
+/* Return bits 64 * word on of a hash, the first of them highest. */
+static uint64
+hash_word(VarBit *hash, int word)
 {
-	if (simdup_has_null(fcinfo, 1, 2))
-		return false;
-	row->bits = PG_GETARG_VARBIT_P(1);
-	row->width = VARBITLEN(row->bits);
-	/* 64 bits take a kilobyte of state, outside work_mem */
-	if (row->width > MAX_WIDTH)
-		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				errmsg("hash is too wide"),
-				errdetail("The hash has %d bits, and at most %d are allowed.",
-						  row->width, MAX_WIDTH));
-	if (PG_GETARG_INT64(2) < 0)
-		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				errmsg("weight must not be negative"),
-				errdetail("The weight given is %lld.",
-						  (long long) PG_GETARG_INT64(2)));
-	row->weight = (uint64) PG_GETARG_INT64(2);
-	return true;
+	int at = word * 8;
+	uint64 value = 0;
+
+	memcpy(&value, VARBITS(hash) + at, Min(8, VARBITBYTES(hash) - at));
+	return pg_ntoh64(value);
 }
 
-/* Like simdup_simhash_agg_accum, because each function fixes its reader. */
 PG_FUNCTION_INFO_V1(simdup_simhash_varbit_accum);
 Datum
 simdup_simhash_varbit_accum(PG_FUNCTION_ARGS)
 {
-	return add_row(fcinfo, read_varbit);
+	AggregateState *state;
+	VarBit *hash;
+	int64 weight;
+
+	(void) aggregate_context(fcinfo);
+	if (simdup_has_null(fcinfo, 1, 2))
+		return state_result(fcinfo, get_state(fcinfo, 0));
+	hash = PG_GETARG_VARBIT_P(1);
+	weight = PG_GETARG_INT64(2);
+	/* 64 bits take a kilobyte of state, outside work_mem */
+	if (VARBITLEN(hash) > MAX_WIDTH)
+		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				errmsg("hash is too wide"),
+				errdetail("The hash has %d bits, and at most %d are allowed.",
+						  VARBITLEN(hash), MAX_WIDTH));
+	if (weight < 0)
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("weight must not be negative"),
+				errdetail("The weight given is %lld.", (long long) weight));
+	state = state_of_row(fcinfo, false, VARBITLEN(hash));
+	for (int i = 0; i < n_counts(state->width); i++)
+		simdup_counters_add(&state->counts[i], hash_word(hash, i),
+							(uint64) weight);
+	PG_RETURN_POINTER(state);
 }
 
 /* Results */
@@ -227,7 +197,7 @@ simdup_simhash_agg_final(PG_FUNCTION_ARGS)
 {
 	AggregateState *state = get_state(fcinfo, 0);
 
-	if (state == NULL || state->rows == 0)
+	if (state == NULL)
 		PG_RETURN_NULL();
 	return simdup_fingerprint(fcinfo, &state->counts[0], false);
 }
@@ -240,7 +210,7 @@ simdup_simhash_varbit_final(PG_FUNCTION_ARGS)
 	Size size;
 	VarBit *result;
 
-	if (state == NULL || state->rows == 0)
+	if (state == NULL)
 		PG_RETURN_NULL();
 	size = VARBITTOTALLEN(state->width);
 	result = palloc0(size);
@@ -265,7 +235,7 @@ simdup_minhash64_agg_final(PG_FUNCTION_ARGS)
 	AggregateState *state = get_state(fcinfo, 0);
 	Datum result;
 
-	if (state == NULL || state->rows == 0)
+	if (state == NULL)
 		PG_RETURN_NULL();
 	/* the sketch may grow, and more rows may follow */
 	context = MemoryContextSwitchTo(context);
@@ -281,26 +251,22 @@ Datum
 simdup_agg_combine(PG_FUNCTION_ARGS)
 {
 	MemoryContext context = aggregate_context(fcinfo);
-	AggregateState *state = get_state(fcinfo, 0);
 	const AggregateState *other = get_state(fcinfo, 1);
+	AggregateState *state;
 
-	if (other != NULL && other->rows > 0)
+	if (other == NULL)
+		return state_result(fcinfo, get_state(fcinfo, 0));
+	state = state_of_row(fcinfo, other->is_sketch, other->width);
+	for (int i = 0; i < n_counts(state->width); i++)
+		simdup_counters_merge(&state->counts[i], &other->counts[i]);
+	context = MemoryContextSwitchTo(context);
+	if (state->is_sketch)
 	{
-		context = MemoryContextSwitchTo(context);
-		state = state_of_width(state, other->width);
-		for (int i = 0; i < n_counts(state->width); i++)
-			simdup_counters_merge(&state->counts[i], &other->counts[i]);
-		if (state->width == SKETCH)
-		{
-			simdup_sketch_merge(&state->sketch, other->sketch.keys);
-			simdup_sketch_add(&state->sketch, other->sketch.pending,
-							  other->sketch.n_pending);
-		}
-		state->rows += other->rows;
-		MemoryContextSwitchTo(context);
+		simdup_sketch_merge(&state->sketch, other->sketch.keys);
+		simdup_sketch_add(&state->sketch, other->sketch.pending,
+						  other->sketch.n_pending);
 	}
-	if (state == NULL)
-		PG_RETURN_NULL();
+	MemoryContextSwitchTo(context);
 	PG_RETURN_POINTER(state);
 }
 
@@ -368,11 +334,11 @@ simdup_agg_serialize(PG_FUNCTION_ARGS)
 
 	(void) aggregate_context(fcinfo);
 	pq_begintypsend(&buf);
-	pq_sendint64(&buf, (uint64) state->rows);
+	pq_sendbyte(&buf, state->is_sketch);
 	pq_sendint32(&buf, (uint32) state->width);
 	for (int i = 0; i < n_counts(state->width); i++)
 		send_counters(&buf, &state->counts[i]);
-	if (state->width == SKETCH)
+	if (state->is_sketch)
 		send_sketch(&buf, &state->sketch);
 	PG_RETURN_BYTEA_P(pq_endtypsend(&buf));
 }
@@ -384,16 +350,15 @@ simdup_agg_deserialize(PG_FUNCTION_ARGS)
 	bytea *bytes = PG_GETARG_BYTEA_PP(0);
 	StringInfoData buf = {.data = VARDATA_ANY(bytes),
 						  .len = (int) VARSIZE_ANY_EXHDR(bytes)};
-	int64 rows;
 	AggregateState *state;
+	bool is_sketch;
 
 	(void) aggregate_context(fcinfo);
-	rows = pq_getmsgint64(&buf);
-	state = make_state((int32) pq_getmsgint(&buf, 4));
-	state->rows = rows;
+	is_sketch = pq_getmsgbyte(&buf);
+	state = make_state(is_sketch, (int32) pq_getmsgint(&buf, 4));
 	for (int i = 0; i < n_counts(state->width); i++)
 		receive_counters(&buf, &state->counts[i]);
-	if (state->width == SKETCH)
+	if (is_sketch)
 		receive_sketch(&buf, &state->sketch);
 	pq_getmsgend(&buf);
 	PG_RETURN_POINTER(state);

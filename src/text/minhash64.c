@@ -353,8 +353,14 @@ simdup_minhash_bits(PG_FUNCTION_ARGS)
 	bits = palloc0(size);
 	SET_VARSIZE(bits, size);
 	VARBITLEN(bits) = n_bits;
-	for (int i = 0; i < n_bits; i++)
-		VARBITS(bits)[i / 8] |= (keys[i] & 1) << (7 - i % 8);
+	for (int i = 0; i < n_bits; i += 8)
+	{
+		bits8 byte = 0;
+
+		for (int j = i; j < Min(i + 8, n_bits); j++)
+			byte |= (keys[j] & 1) << (7 - j % 8);
+		VARBITS(bits)[i / 8] = byte;
+	}
 	simdup_sketch_free(&counted.sketch);
 	PG_RETURN_VARBIT_P(bits);
 }

@@ -13,10 +13,8 @@
 #include "utils/float.h"
 
 #include "core/fingerprint/hash.h"
-#include "core/fingerprint/tokenizer.h"
 #include "core/host.h"
 #include "server/arguments.h"
-#include "text/icu.h"
 #include "text/minhash64.h"
 #include "text/simhash.h"
 #include "type/simhash64.h"

@@ -7,8 +7,7 @@
 
 #include "fmgr.h"
 
-#include "core/fingerprint/sum.h"
-#include "core/fingerprint/tokenizer.h"
+#include "core/fingerprint/simhash.h"
 #include "text/encoding.h"
 
 typedef struct SimdupProfile

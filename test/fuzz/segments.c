@@ -4,7 +4,7 @@
  *	  the text, their properties are true, and windows are as agreed. The tokens
  *	  are the segments with a word character, folded.
  */
-#include "core/fingerprint/segments.h"
+#include "core/fingerprint/tokenizer.h"
 #include "naive.h"
 
 #define MAX_TEXT 100000

@@ -42,6 +42,14 @@ simdup_free(void *p)
 }
 
 void
+simdup_sort(void *array, size_t n, size_t width,
+			int (*compare)(const void *, const void *))
+{
+	if (n > 0)
+		qsort(array, n, width, compare);
+}
+
+void
 simdup_check_interrupts(void)
 {
 	host_n_checks++;

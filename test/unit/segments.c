@@ -2,7 +2,6 @@
  * segments.c
  *	  Segments of a breaker, window by window, and the tokens made of them.
  */
-#include "core/fingerprint/segments.h"
 #include "core/fingerprint/tokenizer.h"
 #include "tap.h"
 

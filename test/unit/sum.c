@@ -2,7 +2,7 @@
  * sum.c
  *	  The bit-sliced sum against 64 plain counters.
  */
-#include "core/fingerprint/sum.h"
+#include "core/fingerprint/simhash.h"
 #include "random.h"
 #include "tap.h"
 

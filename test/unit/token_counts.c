@@ -4,8 +4,7 @@
  *	  with their short texts do not reach.
  */
 #include "core/fingerprint/hash.h"
-#include "core/fingerprint/sum.h"
-#include "core/fingerprint/tokenizer.h"
+#include "core/fingerprint/simhash.h"
 #include "core/host.h"
 #include "core/unicode/charclass.h"
 #include "tap.h"

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/fingerprint/shingle.h"
+#include "core/fingerprint/windows.h"
 #include "core/host.h"
 #include "core/unicode/charclass.h"
 

@@ -32,9 +32,6 @@
 /* Bits of one distribution: its buckets fit the first-level cache. */
 #define MAX_DIGIT_BITS 11
 
-/* Hashes that are sorted between two looks for interrupts. */
-#define LOOK_HASHES ((size_t) 1 << 16)
-
 /* Units that are turned into windows together. */
 #define SLIDE_UNITS 256
 
@@ -50,35 +47,24 @@ typedef struct Slider
 	SimdupHashes *list;
 } Slider;
 
-/* Return how many of n hashes come before the next look for interrupts. */
-static inline size_t
-stretch(size_t n)
-{
-	return n < LOOK_HASHES ? n : LOOK_HASHES;
-}
-
 /* Sort by insertion. Return false, half done, if it takes too many moves. */
 static bool
 insertion_sort(uint64_t *a, size_t n)
 {
 	size_t moves_left = MOVES_EACH * n;
 
-	for (size_t i = 1, stop; i < n;)
+	for (size_t i = 1; i < n; i++)
 	{
-		for (stop = i + stretch(n - i); i < stop; i++)
-		{
-			uint64_t x = a[i];
-			size_t j = i;
+		uint64_t x = a[i];
+		size_t j = i;
 
-			for (; j > 0 && a[j - 1] > x; j--)
-				a[j] = a[j - 1];
-			a[j] = x;
-			if (i - j > moves_left)
-				return false;
-			moves_left -= i - j;
-		}
-		if (i < n)
-			simdup_check_interrupts();
+		for (; j > 0 && a[j - 1] > x; j--)
+			a[j] = a[j - 1];
+		a[j] = x;
+		if (i - j > moves_left)
+			return false;
+		moves_left -= i - j;
+		simdup_check_interrupts_at(i);
 	}
 	return true;
 }
@@ -99,11 +85,10 @@ distribute(const uint64_t *from, uint64_t *to, size_t n, int shift, int bits,
 		counts[b] = sum;
 		sum += count;
 	}
-	for (size_t i = 0, stop; i < n;)
+	for (size_t i = 0; i < n; i++)
 	{
-		simdup_check_interrupts();
-		for (stop = i + stretch(n - i); i < stop; i++)
-			to[counts[from[i] >> shift & mask]++] = from[i];
+		to[counts[from[i] >> shift & mask]++] = from[i];
+		simdup_check_interrupts_at(i);
 	}
 }
 
@@ -139,14 +124,11 @@ sort_hashes(uint64_t *a, uint64_t *scratch, size_t n, int known)
 
 	memset(low_counts, 0, sizeof(uint32_t) << low);
 	memset(high_counts, 0, sizeof(uint32_t) << high);
-	for (size_t i = 0, stop; i < n;)
+	for (size_t i = 0; i < n; i++)
 	{
-		simdup_check_interrupts();
-		for (stop = i + stretch(n - i); i < stop; i++)
-		{
-			low_counts[a[i] >> shift & ((1 << low) - 1)]++;
-			high_counts[a[i] >> (shift + low) & ((1 << high) - 1)]++;
-		}
+		low_counts[a[i] >> shift & ((1 << low) - 1)]++;
+		high_counts[a[i] >> (shift + low) & ((1 << high) - 1)]++;
+		simdup_check_interrupts_at(i);
 	}
 	distribute(a, scratch, n, shift, low, low_counts);
 	distribute(scratch, a, n, shift + low, high, high_counts);
@@ -329,17 +311,13 @@ static inline bool
 next_unit(bool raw, const unsigned char *p, const unsigned char *end, int *len,
 		  uint32_t *cp)
 {
-	SimdupCharProperty property;
+	SimdupChar c = simdup_next_char(p, end);
 
-	*cp = simdup_utf8_decode(p, end, len);
+	*len = c.len;
+	*cp = raw ? c.cp : simdup_folded(c);
 	if (raw)
-		return *cp != SIMDUP_INVALID_CHAR && !simdup_is_white_space(*cp);
-	/* the bulk of Chinese text: letters, and their own folded form */
-	if (*cp - 0x4e00 <= 0x9fff - 0x4e00)
-		return true;
-	property = simdup_char_property(*cp);
-	*cp = (uint32_t) ((int32_t) *cp + property.fold);
-	return property.char_class != SIMDUP_CHAR_SEPARATOR;
+		return c.cp != SIMDUP_INVALID_CHAR && !simdup_is_white_space(c.cp);
+	return c.char_class != SIMDUP_CHAR_SEPARATOR;
 }
 
 static inline void

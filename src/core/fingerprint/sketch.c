@@ -38,6 +38,9 @@
 #define LATE_ROUND 48
 #define FEW_ELEMENTS 16
 
+/* Rounds between two looks for interrupts. */
+#define LOOK_ROUNDS 16
+
 void
 simdup_sketch_begin(SimdupSketch *sketch, int n_bins)
 {
@@ -49,21 +52,18 @@ simdup_sketch_begin(SimdupSketch *sketch, int n_bins)
 }
 
 /* Elements that are drawn for in one loop, of which compilers make vectors. */
-#define DRAWN 64
-
-/* Elements from which on the loop is worth its call. */
-#define MANY_ELEMENTS 24
+#define DRAWN 128
 
 /* Bins for each one that has no key yet, from which on most throws are in vain. */
 #define FULL_BINS 16
 
 /*
- * Draw a bin and a key for each of n elements, at most DRAWN. Bitcode takes no
- * clones.
+ * Draw a bin and a key of this round for each of n elements, at most DRAWN. Bitcode
+ * takes no clones, and gcc before 12 has no such target.
  */
-#if defined(__gnu_linux__) && defined(__x86_64__) && defined(__GNUC__) && \
-	!defined(__clang__)
-__attribute__((target_clones("default", "avx512f"), optimize("O3")))
+#if defined(__gnu_linux__) && defined(__x86_64__) && !defined(__clang__) && \
+	__GNUC__ >= 12
+__attribute__((target_clones("default", "arch=x86-64-v4")))
 #endif
 static void
 draw(const uint64_t *hashes, size_t n, uint64_t round, uint32_t n_bins,
@@ -71,20 +71,20 @@ draw(const uint64_t *hashes, size_t n, uint64_t round, uint32_t n_bins,
 {
 	for (size_t i = 0; i < n; i++)
 	{
-		uint64_t v = simdup_mix64(hashes[i] ^ round * SIMDUP_GOLDEN);
+		uint64_t mixed = simdup_mix64(hashes[i] ^ round * SIMDUP_GOLDEN);
 
-		bins[i] = (v >> 32) * n_bins >> 32;
-		keys[i] = round << 32 | (v & UINT32_MAX);
+		bins[i] = (mixed >> 32) * n_bins >> 32;
+		keys[i] = round << 32 | (mixed & UINT32_MAX);
 	}
 }
 
 /*
- * Throw many elements in one round, before which `later` bins had only keys of
- * later rounds. Return how many of them are left.
+ * Throw elements in one round, before which `later` bins had only keys of later
+ * rounds. Return how many of them are left.
  */
 static int
-throw_many(uint64_t *keys, int n_bins, uint64_t round, const uint64_t *hashes,
-		   size_t n, int later)
+throw_round(uint64_t *keys, int n_bins, uint64_t round, const uint64_t *hashes,
+			size_t n, int later)
 {
 	bool is_full = later < n_bins / FULL_BINS;
 	uint64_t bins[DRAWN];
@@ -112,27 +112,27 @@ throw_many(uint64_t *keys, int n_bins, uint64_t round, const uint64_t *hashes,
 	return later;
 }
 
-/* Throw elements in one round likewise. */
-static int
-throw_round(uint64_t *keys, int n_bins, uint64_t round, const uint64_t *hashes,
-			size_t n, int later)
+/*
+ * Throw elements in the rounds after n_bins ones, each into a bin of its own, if
+ * that has no earlier key.
+ */
+static void
+throw_last_rounds(uint64_t *keys, uint64_t n_bins, const uint64_t *hashes,
+				  size_t n)
 {
-	bool fixed = round >= (uint64_t) n_bins;
-	uint64_t fixed_bin = round - (uint64_t) n_bins;
-
-	if (n >= MANY_ELEMENTS && !fixed)
-		return throw_many(keys, n_bins, round, hashes, n, later);
-	for (size_t i = 0; i < n; i++)
+	for (uint64_t round = n_bins; round < 2 * n_bins; round++)
 	{
-		uint64_t v = simdup_mix64(hashes[i] ^ round * SIMDUP_GOLDEN);
-		uint64_t bin = fixed ? fixed_bin : (v >> 32) * (uint64_t) n_bins >> 32;
-		uint64_t key = round << 32 | (v & UINT32_MAX);
-		uint64_t old = keys[bin];
+		uint64_t *key = &keys[round - n_bins];
 
-		later -= old >= (round + 1) << 32;
-		keys[bin] = key < old ? key : old;
+		for (size_t i = 0; *key >= round << 32 && i < n; i++)
+		{
+			uint64_t mixed = simdup_mix64(hashes[i] ^ round * SIMDUP_GOLDEN);
+			uint64_t drawn = round << 32 | (mixed & UINT32_MAX);
+
+			*key = drawn < *key ? drawn : *key;
+		}
+		simdup_check_interrupts();
 	}
-	return later;
 }
 
 /* Count the bins whose key is of a round after this one. */
@@ -195,7 +195,8 @@ throw_batch(SimdupSketch *sketch, const uint64_t *hashes, size_t n)
 		hashes = sketch->pending;
 		distinct = true;
 	}
-	for (uint64_t round = 1; later > 0 && n > 0; round++)
+	for (uint64_t round = 1; later > 0 && n > 0 && round < (uint64_t) n_bins;
+		 round++)
 	{
 		/* only few distinct elements leave bins empty for so long */
 		if (round == LATE_ROUND && n > FEW_ELEMENTS && !distinct)
@@ -207,8 +208,11 @@ throw_batch(SimdupSketch *sketch, const uint64_t *hashes, size_t n)
 		if (!first)
 			later = count_later(keys, n_bins, round);
 		later = throw_round(keys, n_bins, round, hashes, n, later);
-		simdup_check_interrupts();
+		if (round % LOOK_ROUNDS == 0)
+			simdup_check_interrupts();
 	}
+	if (later > 0)
+		throw_last_rounds(keys, (uint64_t) n_bins, hashes, n);
 }
 
 static void

@@ -10,12 +10,15 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "core/fingerprint/tokenizer.h"
+#include "core/fingerprint/simhash.h"
 #include "core/host.h"
 
 /* Features of the smallest table. */
 #define MIN_CAPACITY 64
-#define MAX_FIRST_CAPACITY 16384
+#define MAX_FIRST_CAPACITY 262144
+
+/* Slots from which on a table does not stay in the second-level cache. */
+#define MANY_SLOTS 65536
 
 /* Copied tokens are small; a chunk is a few pages. */
 #define CHUNK_BYTES 16384
@@ -183,6 +186,24 @@ count_batch(SimdupTokenCounts *features, SimdupWeighting weighting,
 }
 
 /*
+ * Have the slots of a batch fetched together, and the features that they lead to,
+ * where each would be waited for in turn.
+ */
+static void
+fetch_ahead(const SimdupTokenCounts *features, const uint64_t *hashes,
+			int count)
+{
+	for (int i = 0; i < count; i++)
+		__builtin_prefetch(&features->slots[hashes[i] & features->mask]);
+	for (int i = 0; i < count; i++)
+	{
+		uint32_t found = (uint32_t) features->slots[hashes[i] & features->mask];
+
+		__builtin_prefetch(&features->features[found - (found > 0)]);
+	}
+}
+
+/*
  * Hash a batch, count it, sum it: three loops, since each runs faster alone.
  * The sum takes a hash once for each growth of its weight, so it need not wait
  * for the final frequencies.
@@ -205,6 +226,8 @@ simdup_token_counts_add(void *arg, const SimdupToken *tokens, int count)
 			hashes[i] =
 				simdup_hash64(features->hash, tokens[i].bytes, tokens[i].len);
 	}
+	if (features->mask >= MANY_SLOTS)
+		fetch_ahead(features, hashes, count);
 	if (features->weighting == SIMDUP_WEIGHTING_LOG)
 		growths =
 			count_batch(features, SIMDUP_WEIGHTING_LOG, hashes, tokens, count);
@@ -264,8 +287,10 @@ simdup_token_counts_free(SimdupTokenCounts *features)
 
 /* Order of n_features: frequency descending, then bytes ascending. */
 static int
-compare_features(const SimdupTokenCount *a, const SimdupTokenCount *b)
+compare_features(const void *left, const void *right)
 {
+	const SimdupTokenCount *a = left;
+	const SimdupTokenCount *b = right;
 	int order;
 
 	if (a->tf != b->tf)
@@ -276,82 +301,36 @@ compare_features(const SimdupTokenCount *a, const SimdupTokenCount *b)
 	return (a->len > b->len) - (a->len < b->len);
 }
 
-static inline void
-swap_features(SimdupTokenCount *a, SimdupTokenCount *b)
+/* Compare them where the sort can be left. */
+static int
+compare_and_look(const void *left, const void *right)
 {
-	SimdupTokenCount swap = *a;
-
-	*a = *b;
-	*b = swap;
+	simdup_check_interrupts();
+	return compare_features(left, right);
 }
 
-/* Partition around the median of three. Return the smaller side's end. */
+/*
+ * Part [low, high] around its middle element (Hoare 1961). Return the end of the
+ * first part.
+ */
 static size_t
 partition(SimdupTokenCount *f, size_t low, size_t high)
 {
-	SimdupTokenCount pivot;
-	size_t middle = low + (high - low) / 2;
-	size_t i = low;
-	size_t j = high;
-	size_t steps = 0;
+	SimdupTokenCount pivot = f[low + (high - low) / 2];
 
-	if (compare_features(&f[middle], &f[low]) < 0)
-		swap_features(&f[middle], &f[low]);
-	if (compare_features(&f[high], &f[middle]) < 0)
+	for (size_t i = low, j = high;; i++, j--)
 	{
-		swap_features(&f[high], &f[middle]);
-		if (compare_features(&f[middle], &f[low]) < 0)
-			swap_features(&f[middle], &f[low]);
-	}
-	pivot = f[middle];
-	for (;;)
-	{
+		SimdupTokenCount swap;
+
 		while (compare_features(&f[i], &pivot) < 0)
 			i++;
 		while (compare_features(&pivot, &f[j]) < 0)
 			j--;
 		if (i >= j)
 			return j;
-		swap_features(&f[i++], &f[j--]);
-		simdup_check_interrupts_at(++steps);
-	}
-}
-
-/* Put heap element i of n where it belongs; the largest is at the top. */
-static void
-sift_down(SimdupTokenCount *f, size_t i, size_t n)
-{
-	for (;;)
-	{
-		size_t child = 2 * i + 1;
-
-		if (child >= n)
-			return;
-		if (child + 1 < n && compare_features(&f[child], &f[child + 1]) < 0)
-			child++;
-		if (compare_features(&f[i], &f[child]) >= 0)
-			return;
-		swap_features(&f[i], &f[child]);
-		i = child;
-	}
-}
-
-/*
- * Sort by a heap. It needs no recursion and no memory, and takes n log n steps
- * for every input. Unlike the C library's qsort, it can be interrupted.
- */
-static void
-sort_range(SimdupTokenCount *f, size_t n)
-{
-	for (size_t i = n / 2; i-- > 0;)
-	{
-		sift_down(f, i, n);
-		simdup_check_interrupts_at(i);
-	}
-	for (size_t i = n; i-- > 1;)
-	{
-		swap_features(&f[0], &f[i]);
-		sift_down(f, 0, i);
+		swap = f[i];
+		f[i] = f[j];
+		f[j] = swap;
 		simdup_check_interrupts_at(i);
 	}
 }
@@ -375,15 +354,15 @@ simdup_token_counts_keep_top(SimdupTokenCounts *features, size_t n)
 		else
 			low = split + 1;
 	}
-	if (low < high)
-		sort_range(f + low, high - low + 1);
+	simdup_sort(f + low, high - low + 1, sizeof(*f), compare_and_look);
 	features->count = n;
 }
 
 void
 simdup_token_counts_sort(SimdupTokenCounts *features)
 {
-	sort_range(features->features, features->count);
+	simdup_sort(features->features, features->count, sizeof(SimdupTokenCount),
+				compare_and_look);
 }
 
 void

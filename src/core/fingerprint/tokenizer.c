@@ -7,7 +7,9 @@
  */
 #include <string.h>
 
+#include "core/fingerprint/hash.h"
 #include "core/fingerprint/tokenizer.h"
+#include "core/fingerprint/windows.h"
 #include "core/host.h"
 #include "core/unicode/charclass.h"
 
@@ -238,99 +240,6 @@ tokenize_runs(const unsigned char *p, const unsigned char *end,
 	}
 }
 
-/* Windows */
-
-/* Hashes handed on together: those of a full buffer of small windows. */
-#define HASH_BATCH (SIMDUP_WINDOW_UNITS + SIMDUP_SMALL_WINDOW)
-
-void
-simdup_windows_begin(SimdupWindows *windows, size_t w, bool words)
-{
-	size_t room;
-
-	memset(windows, 0, offsetof(SimdupWindows, small_starts));
-	windows->w = w;
-	windows->blank = words;
-	windows->full = SIMDUP_FULL_UNITS(w);
-	room = windows->full + SIMDUP_SPARE_UNITS;
-	windows->starts = w <= SIMDUP_SMALL_WINDOW
-						  ? windows->small_starts
-						  : simdup_alloc(room * sizeof(size_t));
-	windows->size = room * SIMDUP_MAX_UTF8;
-	windows->bytes = simdup_alloc(windows->size);
-}
-
-/* Hand on the first n windows, the unit behind each of which has its start. */
-static void
-hand_on(SimdupWindows *windows, size_t n)
-{
-	const char *bytes = windows->bytes;
-	size_t blank = windows->blank;
-	size_t batch = windows->elements != NULL ? HASH_BATCH : SIMDUP_BATCH_TOKENS;
-	uint64_t hashes[HASH_BATCH];
-	SimdupToken tokens[SIMDUP_BATCH_TOKENS];
-
-	windows->any = true;
-	for (size_t done = 0; done < n; done += batch)
-	{
-		const size_t *starts = windows->starts + done;
-		const size_t *ends = starts + windows->w;
-		size_t count = n - done < batch ? n - done : batch;
-
-		/* wide windows are many in a buffer, and long */
-		simdup_check_interrupts();
-		if (windows->elements != NULL)
-		{
-			for (size_t i = 0; i < count; i++)
-				hashes[i] = simdup_city64(bytes + starts[i],
-										  ends[i] - blank - starts[i]);
-			windows->elements(windows->arg, hashes, count);
-		}
-		else
-		{
-			for (size_t i = 0; i < count; i++)
-				tokens[i] =
-					(SimdupToken){bytes + starts[i],
-								  (uint32_t) (ends[i] - blank - starts[i])};
-			windows->tokens(windows->arg, tokens, (int) count);
-		}
-	}
-}
-
-void
-simdup_windows_flush(SimdupWindows *windows, size_t held)
-{
-	size_t past; /* units that no further window needs */
-	size_t from;
-
-	windows->starts[windows->n] = windows->used + windows->blank;
-	if (windows->n < windows->w + held)
-		return;
-	past = windows->n - held - windows->w + 1;
-	hand_on(windows, past);
-	windows->n -= past;
-	from = windows->n > 0 ? windows->starts[past] : windows->used;
-	windows->used -= from;
-	memmove(windows->bytes, windows->bytes + from, windows->used);
-	for (size_t i = 0; i < windows->n; i++)
-		windows->starts[i] = windows->starts[past + i] - from;
-}
-
-void
-simdup_windows_end(SimdupWindows *windows)
-{
-	simdup_windows_flush(windows, 0);
-	if (!windows->any && windows->n > 0)
-	{
-		/* fewer units than a window: they are one */
-		windows->w = windows->n;
-		hand_on(windows, 1);
-	}
-	if (windows->starts != windows->small_starts)
-		simdup_free(windows->starts);
-	simdup_free(windows->bytes);
-}
-
 /* Take words, the units of word n-grams: a SimdupTokenSink. */
 static void
 add_words(void *arg, const SimdupToken *tokens, int count)
@@ -383,6 +292,155 @@ tokenize_ngrams(SimdupTokenizer tokenizer, const char *text, size_t len,
 	else
 		add_chars(&windows, p, p + len);
 	simdup_windows_end(&windows);
+}
+
+/*
+ * Segments
+ *
+ * A breaker may need memory and time for its text as a whole, and cannot be
+ * interrupted, so it gets a window. The next window begins after a segment
+ * without a word character, near the end of the window. There a fresh start
+ * finds the same segments. Only a text without such a segment in SLACK bytes
+ * feels the window: a single word, or a dictionary script without punctuation.
+ */
+
+/* The part of a window in which its end is looked for. */
+#define SLACK 1024
+
+void
+simdup_segments_begin(SimdupSegments *segments, SimdupBreaker breaker,
+					  const char *text, size_t len)
+{
+	size_t window = len < SIMDUP_BREAK_WINDOW ? len : SIMDUP_BREAK_WINDOW;
+
+	memset(segments, 0, sizeof(*segments));
+	segments->breaker = breaker;
+	segments->p = (const unsigned char *) text;
+	segments->end = segments->p + len;
+	segments->breaks = simdup_alloc(window * sizeof(SimdupBreak) + 1);
+}
+
+void
+simdup_segments_free(SimdupSegments *segments)
+{
+	simdup_free(segments->breaks);
+}
+
+/* Give the breaker what comes next. */
+static void
+open_window(SimdupSegments *segments)
+{
+	const unsigned char *p = segments->p;
+	size_t len = (size_t) (segments->end - p);
+
+	simdup_check_interrupts();
+	if (len > SIMDUP_BREAK_WINDOW)
+	{
+		len = SIMDUP_BREAK_WINDOW;
+		/* not inside a character */
+		for (int i = 1; i < SIMDUP_MAX_UTF8 && (p[len] & 0xC0) == 0x80; i++)
+			len--;
+	}
+	segments->window = p;
+	segments->window_end = p + len;
+	segments->count =
+		segments->breaker.find(segments->breaker.arg, (const char *) p, len,
+							   segments->breaks);
+	segments->next = 0;
+
+	/* what the window's end cut off is left to the next */
+	if (segments->window_end < segments->end && segments->count > 1)
+		segments->count--;
+}
+
+/* The high bits of eight bytes. */
+#define HIGH UINT64_C(0x8080808080808080)
+#define EACH(c) (UINT64_C(0x0101010101010101) * (c))
+
+/*
+ * Read ASCII eight bytes at a time. Words are short, and the end of a loop over
+ * their bytes is a branch that nothing predicts. Return false for other
+ * segments. Eight bytes can be read after the last.
+ */
+static inline bool
+look_at_ascii(const unsigned char *p, size_t len, SimdupSegment *segment)
+{
+	uint64_t letters = 0;
+	uint64_t digits = 0;
+	uint64_t upper = 0;
+
+	for (size_t i = 0; i < len; i += 8)
+	{
+		uint64_t rest = len - i < 8 ? len - i : 8;
+		uint64_t x =
+			simdup_load64((const char *) p + i) & UINT64_MAX >> (64 - 8 * rest);
+		uint64_t lower = x | EACH(0x20);
+		uint64_t found;
+
+		if (x & HIGH)
+			return false;
+		/* no byte has its high bit, so none carries into the next */
+		found = (lower + EACH(0x80 - 'a')) & ~(lower + EACH(0x7F - 'z'));
+		letters |= found;
+		upper |= found & ~(x << 2);
+		digits |= (x + EACH(0x80 - '0')) & ~(x + EACH(0x7F - '9'));
+	}
+	segment->is_word = ((letters | digits) & HIGH) != 0;
+	segment->folds = (upper & HIGH) != 0;
+	segment->len = len;
+	return true;
+}
+
+/* What is in [p, end), up to a byte that is not UTF-8, or such a byte. */
+static void
+look_at(const unsigned char *p, const unsigned char *end,
+		SimdupSegment *segment)
+{
+	const unsigned char *start = p;
+
+	while (p < end)
+	{
+		SimdupChar c = simdup_next_char(p, end);
+
+		if (c.cp == SIMDUP_INVALID_CHAR)
+		{
+			p += p == start;
+			break;
+		}
+		segment->is_word |= c.char_class != SIMDUP_CHAR_SEPARATOR;
+		segment->folds |= c.fold != 0;
+		p += c.len;
+	}
+	segment->len = (size_t) (p - start);
+}
+
+bool
+simdup_segments_next(SimdupSegments *segments, SimdupSegment *segment)
+{
+	const SimdupBreak *at;
+	const unsigned char *end;
+
+	if (segments->p >= segments->end)
+		return false;
+	if (segments->next == segments->count)
+		open_window(segments);
+
+	at = &segments->breaks[segments->next];
+	end = segments->window + at->end;
+	*segment = (SimdupSegment){.bytes = (const char *) segments->p,
+							   .is_number = at->is_number};
+	if (segments->end - end < 8 ||
+		!look_at_ascii(segments->p, (size_t) (end - segments->p), segment))
+		look_at(segments->p, end, segment);
+	segments->p += segment->len;
+	if (segments->p < end)
+		return true;
+
+	segments->next++;
+	if (!segment->is_word && segments->window_end < segments->end &&
+		segments->window_end - end <= SLACK)
+		segments->next = segments->count; /* go on afresh from here */
+	return true;
 }
 
 static void

@@ -21,7 +21,7 @@ print('''/*
  *
  * Made by tools/htmlnames.py from the standard's list.
  */
-#include "core/unicode/htmlnames.h"
+#include <stddef.h>
 
 const char simdup_html_names[] =''')
 line = ' '

@@ -14,7 +14,6 @@
 #include "core/fingerprint/hash.h"
 #include "core/host.h"
 #include "core/unicode/html.h"
-#include "core/unicode/htmlnames.h"
 
 /* Characters of the longest name, and of the longest one that needs no semicolon. */
 #define MAX_HTML_NAME 31
@@ -170,10 +169,7 @@ repair_code_point(uint32_t c)
 	return c >= 128 && c < 160 ? windows1252[c - 128] : c;
 }
 
-/*
- * What a reference stands for: one character, or two where the second is not 0,
- * which combines with the first.
- */
+/* The one or two characters of a reference. Without a second one, it is 0. */
 typedef uint32_t Referent[2];
 
 /* "#123" or "#x1f"; returns its end, or NULL if it is no number. */
@@ -283,7 +279,7 @@ read_name(const char *p, const char *end, Referent referent)
 	return NULL;
 }
 
-/* Read a reference at '&': write what it stands for, or the ampersand. */
+/* Read a reference at '&'. Write its characters, or the ampersand. */
 static void
 read_reference(Page *page)
 {
