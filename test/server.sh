@@ -46,7 +46,7 @@ platforms perl:prove clang qemu-user:qemu-s390x
 platforms gcc-s390x-linux-gnu:s390x-linux-gnu-gcc libc6-dev-s390x-cross:/usr/s390x-linux-gnu/include/stdlib.h
 platforms gcc-aarch64-linux-gnu:aarch64-linux-gnu-gcc libc6-dev-arm64-cross:/usr/aarch64-linux-gnu/include/stdlib.h
 valgrind libipc-run-perl:perl=IPC::Run perl:prove valgrind
-lint clang-format clang-tidy clang binutils:nm shellcheck perl:prove
+lint clang-format clang-tidy clang binutils:nm shellcheck similarity-tester:sim_c perl:prove
 fuzz clang libclang-rt-dev:have_fuzzer
 matrix mmdebstrap arch-test
 '
@@ -188,7 +188,7 @@ sweep_scratch()
   for ((i = 0; i < 100; i++)); do
     pids=$(find /proc/[0-9]*/cwd -prune \( -lname "$scratch" -o -lname "$scratch/*" \) 2>/dev/null | cut -d / -f 3 || true)
     [ -n "$pids" ] || break
-    kill -s "$([ "$i" -ge 50 ] && echo KILL || echo QUIT)" $pids 2>/dev/null || true
+    kill -s "$([ "$i" -ge 30 ] && echo KILL || echo QUIT)" $pids 2>/dev/null || true
     sleep 0.1
   done
   rm -rf --one-file-system "$scratch"
