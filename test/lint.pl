@@ -109,7 +109,7 @@ sub plain_create
 
 # SQL that a DBA reads: no written-out schema or operator, and short lines. The path of a
 # function, and an operator that format() fills in, are meant. In C, a comment within
-# fifteen lines above may say that it is whatever the search_path.
+# fifteen lines above may say "whatever the search_path".
 my $written_out = qr/pg_catalog\.|OPERATOR ?\((?!%)/;
 
 sub readable_sql
@@ -126,7 +126,7 @@ sub readable_sql
 }
 
 # A function that is not C has the path of the catalogs, or a body that is bound
-# when it is created. simdup's own functions are called by a schema that is given.
+# when it is created. It calls simdup's own functions by a schema.
 sub unbound
 {
 	my ($text) = @_;

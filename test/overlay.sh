@@ -1,5 +1,5 @@
-# overlay.sh: commands as root in a file system of their own. What a command changes
-# there goes to memory, and is lost. Sourced, after server.sh and open_scratch.
+# overlay.sh: commands as root in a file system of their own. Changes there go to memory,
+# and are lost. Sourced, after server.sh. What is here uses the scratch folder.
 
 # no_overlay: why a command cannot run like that; nothing where it can.
 no_overlay()
@@ -45,7 +45,6 @@ inside()
     mount --bind "$scratch" "root$scratch"
     cp -L /etc/resolv.conf /etc/hosts root/etc/
     cp -L /etc/ssl/certs/ca-certificates.crt root/etc/ssl/certs/ 2>/dev/null || true
-    apt-config dump | grep -E "^Acquire::(Check-|ForceIPv|Retries|(http|https|ftp)::)" >root/etc/apt/apt.conf.d/90network || true
     : >root/.simdup-overlay
     exec chroot root "$@"
   ' sh "$scratch" "$2" env --chdir=/ HOME=/root TMPDIR="$scratch/tmp" LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive PG_CONFIG=pg_config \

@@ -28,9 +28,9 @@ die()
 
 # --- packages
 
-# A purpose's packages in Debian. After a colon stands what shows that one is there, by
-# default a command of the package's name: a file, a C header, a module of Python, or a
-# module of Perl. MAJOR is the server's major version. A purpose with ? can do without.
+# A purpose's packages in Debian. After a colon stands what shows that one is there: a
+# command, a file, a C header, or a module of Python or Perl. By default it is a command
+# of the package's name. MAJOR is the server's major version. A purpose with ? can do without.
 # One with ! is for SUITE=whole, and can do without, too.
 packages='
 any gcc make libc6-dev:<stdlib.h> libicu-dev:<unicode/ubrk.h>
@@ -100,7 +100,7 @@ major_version()
 
 # install_packages PACKAGE...: Debian, as root. MAJOR in a name is the version of the
 # server that is or will be installed, because headers must match the server. A server
-# package is told not to make and start a cluster.
+# package would make and start a cluster; here it does not.
 install_packages()
 (
   config=/etc/postgresql-common/createcluster.d
