@@ -154,6 +154,14 @@ check_reports()
   done
 }
 
+# sound_logs: whether no log has a line of log_faults: failed assertions, crashes, overrun
+# memory, and what a transaction's end finds still open. Servers before 17 name the kind
+# of what leaks, later ones say that a resource was not closed.
+sound_logs()
+{
+  ! grep -rE -m 20 --include='*.log' -f test/log_faults "$scratch"
+}
+
 # A name that chooses nothing is a mistake, not a success.
 for name in "${chosen[@]}"; do
   compgen -G "test/*/$name.*" >/dev/null || die "no test called $name"
@@ -166,5 +174,5 @@ scripts
 [ "$purpose" != valgrind ] || under_memcheck
 [ ${#files[@]} = 0 ] || run_prove
 [ "$purpose" != valgrind ] || check_reports
-check "no server logged a crash, a failed assertion or a leak" silent perl test/logs.pl "$scratch" || true
+check "no server logged a crash, a failed assertion or a leak" sound_logs || true
 end_sum

@@ -23,15 +23,11 @@ for my $jobs (1, 2)
 	like($out, qr/^4 passed, 2 failed, 0 skipped\n\z/m, 'the sum');
 }
 
-mkdir "$folder/logs";
 while (<DATA>)
 {
 	my ($kind, $line) = /^(\w+): (.*)/;
-	open my $log, '>', "$folder/logs/server.log" or die "$folder: $!";
-	print $log "$line\n";
-	close $log;
-	my $sound = IPC::Run::run([ 'perl', 'test/logs.pl', "$folder/logs" ], '>', \my $out);
-	is($sound ? 'sound' : 'fault', $kind, $line);
+	my $found = IPC::Run::run([ 'grep', '-qE', '-f', 'test/log_faults' ], '<', \"$line\n");
+	is($found ? 'fault' : 'sound', $kind, $line);
 }
 
 done_testing();
