@@ -118,7 +118,7 @@ sub readable_sql
 }
 
 # A function that is not C has the path of the catalogs, or a body that is bound
-# when it is created. simdup's own functions are called by a schema that is given.
+# when it is created. It calls simdup's own functions by a schema.
 sub unbound
 {
 	my ($text) = @_;
@@ -183,135 +183,36 @@ sub one_version
 	print map { $said{$_}[0] eq $said{$_}[1] ? () : "$_ says $said{$_}[0], simdup.control $version\n" } sort keys %said;
 }
 
-# META.json is as the PGXN Meta Spec 1.0.0 wants it, and true of the folder. Its values are
-# told apart by their paths.
+# META.json has what the PGXN Meta Spec 1.0.0 asks for, as it asks for it, and is true of
+# the folder. Each value is known by its path.
 sub values_of
 {
 	my ($path, $value) = @_;
 	return map { values_of("$path/$_", $value->{$_}) } sort keys %$value if ref $value eq 'HASH';
 	return map { values_of($path, $_) } @$value if ref $value eq 'ARRAY';
-	return "$path=" . ($value // '');
+	return [ $path, $value // '' ];
 }
 
 sub meta
 {
-	my @values = values_of('', JSON::PP->new->utf8->decode(content('META.json')));
 	my $version = qr/(?:0|[1-9]\d*)(?:\.(?:0|[1-9]\d*)){2}(?:-[0-9A-Za-z-]+)?/;
-	my $term = qr{[^[:space:][:cntrl:]/\\=]{2,}};
-	my $range = qr/\s*(?:(?:[<>]=?|[=!]=)\s*)?(?:0|$version)\s*/;
-	my $phase = qr{(?:configure|build|test|runtime|develop)/(?:requires|recommends|suggests|conflicts)};
-	my $form = qr{/name=$term|/version=$version|/(?:abstract|description|maintainer|generated_by)=.+
-		|/license=(?:postgresql|bsd|mit|apache_2_0|open_source)|/release_status=(?:stable|testing|unstable)|/tags=[^[:cntrl:]/\\]{1,256}
-		|/meta-spec/version=1\.0\.0|/meta-spec/url=[a-z]+://[^/?\#]+.*|/prereqs/$phase/$term=$range(?:,$range)*
-		|/provides/$term/(?:abstract|file|docfile)=.+|/provides/$term/version=$version
-		|/resources/(?:homepage|license|bugtracker/web|repository/(?:url|web))=[a-z]+://[^/?\#]+.*|/resources/repository/type=\w+|/x_.*}x;
-	my %seen;
-	print map { /\A$form\z/ ? () : "not as the rules want it, or unknown: $_\n" } @values;
-	print map { $seen{lc $_}++ == 1 ? "twice: $_\n" : () } grep { m{^/tags=} } @values;
-	print map { m{^/provides/\w+/(?:doc)?file=(.*)} && !-f $1 ? "no file $1\n" : () } @values;
-	for my $needed (qw(name version abstract maintainer license provides/simdup/file provides/simdup/version meta-spec/version))
+	my %form = (
+		(map { $_ => qr/.+/ } qw(/abstract /description /maintainer /provides/simdup/abstract /provides/simdup/file /provides/simdup/docfile)),
+		(map { $_ => $version } qw(/version /provides/simdup/version /prereqs/runtime/requires/PostgreSQL /prereqs/test/requires/PostgreSQL)),
+		'/name' => qr/simdup/, '/license' => qr/postgresql/, '/release_status' => qr/stable|testing|unstable/,
+		'/tags' => qr{[^[:cntrl:]/\\]{1,256}}, '/meta-spec/version' => qr/1\.0\.0/, '/meta-spec/url' => qr{https://pgxn\.org/meta/spec\.txt});
+	my (%seen, %tags);
+	for (values_of('', JSON::PP->new->utf8->decode(content('META.json'))))
 	{
-		print "no $needed\n" unless grep { m{^/$needed=.} } @values;
+		my ($path, $value) = @$_;
+		print "not as the rules want it, or unknown: $path = $value\n" unless $form{$path} && $value =~ /\A$form{$path}\z/;
+		print "twice: $value\n" if $path eq '/tags' && $tags{ lc $value }++;
+		print "no file $value\n" if $path =~ m{file$} && !-f $value;
+		$seen{$path} = 1;
 	}
+	print map { $seen{$_} ? () : "no $_\n" } sort keys %form;
 	# what PGXN's site shows of a distribution
 	print "no README.md or CHANGELOG.md\n" unless -f 'README.md' && -f 'CHANGELOG.md';
-}
-
-# --- repeats
-
-# The places that share ten lines of code or more, by text or by shape. The shape of a
-# line is the line without the names, numbers and strings in it. Lines of one shape in
-# a row have one line's shape. Members of a struct and rows of a table have none.
-# Comments, blank lines and preprocessor lines do not count.
-#
-# A comment "Like NAME, because ..." in one of two such places, or in the five
-# lines before it, says why and excuses both. NAME is the file of the other, or
-# a word in it; "Like NAME and NAME, because ..." names two.
-my $least = 10;
-my %keyword = map { $_ => 1 } qw(if else for while do switch case default break continue return goto
-  sizeof static inline const volatile struct union enum typedef void char short int long float double
-  signed unsigned bool true false NULL);
-# [file, line number, text, shape] of each line of code; an entry without text ends a file
-my @code;
-# file => [line number, what a comment there excuses likeness to]
-my %excuse;
-
-sub shape
-{
-	my ($line) = @_;
-	$line =~ s/"(?:[^"\\]|\\.)*"/s/g;
-	$line =~ s/'(?:[^'\\]|\\.)*'/1/g;
-	$line =~ s/\b(0[xX][0-9a-fA-F]+|[0-9][0-9.]*)\w*/1/g;
-	$line =~ s/\b([A-Za-z_]\w*)/$keyword{$1} ? $1 : 'i'/ge;
-	return $line =~ s/\s+//gr;
-}
-
-sub read_code
-{
-	my ($file) = @_;
-	my ($text, $n, $data, $gap) = (content($file), 0, 0, qr/\s+(?:\*\s+)?/);
-	# what a program of the tree wrote is as it wrote it
-	return if $text =~ m{^ \* Made by tools/}m;
-	while ($text =~ /\bLike$gap([\w.]+)(?:${gap}and$gap([\w.]+))?,${gap}because\b/g)
-	{
-		my $number = 1 + (substr($text, 0, $-[0]) =~ tr/\n//);
-		push @{ $excuse{$file} }, map { [ $number, $_ ] } grep { defined } $1, $2;
-	}
-	# without comments, but with their line ends; strings are kept from harm
-	$text =~ s{("(?:[^"\\\n]|\\.)*")|(/\*.*?\*/|//[^\n]*)}{$1 // $2 =~ tr/\n//cdr}gse;
-	$text =~ s{^[ \t]*#(?:[^\n]*\\\n)*[^\n]*}{$& =~ tr/\n//cdr}gme;
-	for (split /\n/, $text)
-	{
-		$n++;
-		$data = 1 if /^(?:typedef )?(?:struct|union|enum)\b[^;()]*$/ || /^static const\b[^;()]*= \{$/;
-		push @code, [ $file, $n, s/\s+//gr, $data ? '' : shape($_) ] if /\S/;
-		$data = 0 if /^}/;
-	}
-	push @code, [ $file, $n ];
-}
-
-# Whether a comment at a place, the first and the last line of it, names the other.
-sub excused
-{
-	my ($first, $last, $other, $other_last) = @_;
-	my ($file) = $other->[0] =~ m{([^/]*)$};
-	my $words = join ' ', map { $_->[0] eq $other->[0] && $_->[1] >= $other->[1] - 5 && $_->[1] <= $other_last->[1] ? $_->[2] // '' : () } @code;
-	return grep { $_->[0] >= $first->[1] - 5 && $_->[0] <= $last->[1] && ($_->[1] eq $file || $words =~ /\b\Q$_->[1]\E\b/) }
-	  @{ $excuse{ $first->[0] } // [] };
-}
-
-# Places that begin alike, each as far as it goes, among lines whose words are in a field.
-sub repeats_of
-{
-	my ($field, @lines) = @_;
-	my @words = map { $_->[$field] } @lines;
-	my $same = sub { defined $words[ $_[0] ] && ($words[ $_[1] ] // '') eq $words[ $_[0] ] };
-	my %places;
-	for my $other (0 .. $#lines - $least + 1)
-	{
-		my @here = @words[ $other .. $other + $least - 1 ];
-		next if grep { !defined } @here;
-		my $before = $places{ join "\n", @here } //= [];
-		for my $one (@$before)
-		{
-			# one that begins before is shown
-			next if $one > 0 && $same->($one - 1, $other - 1);
-			my $n = 0;
-			$n++ while $one + $n < $other && $same->($one + $n, $other + $n);
-			my @ends = @lines[ $one, $one + $n - 1, $other, $other + $n - 1 ];
-			next if $n < $least || excused(@ends) || excused(@ends[ 2, 3, 0, 1 ]);
-			printf "%s:%d-%d and %s:%d-%d share %d lines\n", @{ $ends[0] }[ 0, 1 ], $ends[1][1], @{ $ends[2] }[ 0, 1 ], $ends[3][1], $n;
-		}
-		push @$before, $other;
-	}
-}
-
-sub repeats
-{
-	read_code($_) for @c;
-	repeats_of(2, @code);
-	my @shapes = grep { ($_->[3] // 'end') ne '' } @code;
-	repeats_of(3, map { $shapes[$_] } grep { $_ == 0 || ($shapes[$_][3] // '') ne ($shapes[ $_ - 1 ][3] // '') } 0 .. $#shapes);
 }
 
 my $check = main->can(shift // '') or die "usage: lint.pl CHECK\n";

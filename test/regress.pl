@@ -1,17 +1,14 @@
-# regress: pg_regress over a group of the tests in SQL, or its isolation sibling over
-# the specs, as a script that prove runs. The group is this script's name, and its
-# tests are in GROUP.names beside it. It has a server of its own, because roles are a
-# server's and VACUUM waits for other sessions.
+# regress: pg_regress over the tests in SQL that @ARGV names, or its isolation sibling
+# over the specs. A script of suite.sh, named for the group, is run by prove and calls
+# this. A group has a server of its own, because roles are a server's and VACUUM waits
+# for other sessions.
 
 use strict;
 use warnings;
 
-use Cwd qw(getcwd);
 use File::Basename qw(basename dirname);
 
 my $group = basename($0, '.pl');
-open my $list, '<', dirname($0) . "/$group.names" or die "$group: $!";
-my @names = split ' ', do { local $/; <$list> };
 my $program = $group eq 'specs' ? dirname($ENV{PG_REGRESS}) . '/../isolation/pg_isolation_regress' : $ENV{PG_REGRESS};
 
 # pg_regress lets LANG alone choose the locale
@@ -21,10 +18,10 @@ $ENV{LANG} = $ENV{SERVER_LOCALE};
 mkdir $_ for $group, 'tmp_check/log';
 symlink '../expected', "$group/expected";
 open my $said, '-|', $program, '--inputdir=test', "--outputdir=$group", "--temp-instance=$group/instance", "--temp-config=$ENV{TEMP_CONFIG}",
-  "--bindir=$ENV{BINDIR}", '--dbname=contrib_regression', '--load-extension=simdup', "--encoding=$ENV{ENCODING}", @names
+  "--bindir=$ENV{BINDIR}", '--dbname=contrib_regression', '--load-extension=simdup', "--encoding=$ENV{ENCODING}", @ARGV
   or die "$program: $!";
 open my $log, '>', "tmp_check/log/regress_log_$group" or die "$group: $!";
-print '1..', scalar @names, "\n";
+print '1..', scalar @ARGV, "\n";
 my $failed = 0;
 while (<$said>)
 {

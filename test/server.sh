@@ -28,46 +28,28 @@ die()
 
 # --- packages
 
-# Debian's packages for a purpose, and after a colon what is there with one: a file, a
-# module of Python, or a command, by default of the package's name. MAJOR is the
-# server's major version. A purpose with ? can do without. One with ! is for
-# SUITE=whole, and can do without, too.
+# A purpose's packages in Debian. After a colon stands what shows that one is there: a
+# command, a file, a C header, or a module of Python or Perl. By default it is a command
+# of the package's name. MAJOR is the server's major version. A purpose with ? can do without.
+# One with ! is for SUITE=whole, and can do without, too.
 packages='
-any gcc make libc6-dev:/usr/include/stdlib.h postgresql-server-dev-MAJOR:have_server_dev postgresql-MAJOR:have_server libicu-dev:have_icu
-test libipc-run-perl:have_ipc_run perl:prove
+any gcc make libc6-dev:<stdlib.h> libicu-dev:<unicode/ubrk.h>
+any postgresql-server-dev-MAJOR:INCLUDEDIR/postgres.h postgresql-MAJOR:SHAREDIR/extension/pg_trgm.control
+test libipc-run-perl:perl=IPC::Run perl:prove
 test? postgresql-MAJOR-similarity:SHAREDIR/extension/pg_similarity.control
 test! unicode-data:/usr/share/unicode/UnicodeData.txt imagemagick:convert chromium chromium-driver:chromedriver
-clients python3-psycopg:import:psycopg python3-psycopg2:import:psycopg2 python3-sqlalchemy:import:sqlalchemy
-clients python3-alembic:import:alembic python3-django:import:django libpostgresql-jdbc-java:/usr/share/java/postgresql.jar
+clients python3-psycopg:python=psycopg python3-psycopg2:python=psycopg2 python3-sqlalchemy:python=sqlalchemy
+clients python3-alembic:python=alembic python3-django:python=django libpostgresql-jdbc-java:/usr/share/java/postgresql.jar
 clients default-jdk-headless:javac nodejs:node npm ca-certificates:/etc/ssl/certs/ca-certificates.crt
 package git unzip perl:prove buildah
 platforms perl:prove clang qemu-user:qemu-s390x
 platforms gcc-s390x-linux-gnu:s390x-linux-gnu-gcc libc6-dev-s390x-cross:/usr/s390x-linux-gnu/include/stdlib.h
 platforms gcc-aarch64-linux-gnu:aarch64-linux-gnu-gcc libc6-dev-arm64-cross:/usr/aarch64-linux-gnu/include/stdlib.h
-valgrind libipc-run-perl:have_ipc_run perl:prove valgrind
-lint clang-format clang-tidy clang binutils:nm shellcheck perl:prove
+valgrind libipc-run-perl:perl=IPC::Run perl:prove valgrind
+lint clang-format clang-tidy clang binutils:nm shellcheck similarity-tester:sim_c perl:prove
 fuzz clang libclang-rt-dev:have_fuzzer
+matrix mmdebstrap arch-test
 '
-
-have_server_dev()
-{
-  [ -e "$("$PG_CONFIG" --pgxs)" ] && [ -e "$("$PG_CONFIG" --includedir-server)/postgres.h" ]
-}
-
-have_server()
-{
-  [ -x "$("$PG_CONFIG" --bindir)/postgres" ] && [ -e "$("$PG_CONFIG" --sharedir)/extension/pg_trgm.control" ]
-}
-
-have_icu()
-{
-  [ -e /usr/include/unicode/ubrk.h ] || pkg-config --exists icu-uc icu-i18n
-}
-
-have_ipc_run()
-{
-  perl -MIPC::Run -MTest::More -e 1
-}
 
 # have_fuzzer [SANITIZERS]: check whether clang links libFuzzer with them, and runs it.
 have_fuzzer()
@@ -80,27 +62,34 @@ have_fuzzer()
   return "$status"
 }
 
-# is_there PROBE: a file, a module of Python, or a command or function.
+# is_there PROBE
 is_there()
 {
   case $1 in
-    import:*) /usr/bin/python3 -c "import ${1#import:}" ;;
-    */*) [ -e "${1/#SHAREDIR/$("$PG_CONFIG" --sharedir)}" ] ;;
+    python=*) /usr/bin/python3 -c "import ${1#*=}" ;;
+    perl=*) perl "-M${1#*=}" -e 1 ;;
+    \<*) echo "#include $1" | gcc $(pkg-config --cflags icu-uc) -E - ;;
+    INCLUDEDIR/*) [ -e "$("$PG_CONFIG" --includedir-server)/${1#*/}" ] ;;
+    SHAREDIR/*) [ -e "$("$PG_CONFIG" --sharedir)/${1#*/}" ] ;;
+    */*) [ -e "$1" ] ;;
     have_*) "$1" ;;
     *) command -v "$1" ;;
   esac
 }
 
+# packages_for PURPOSE...: as they stand in the table.
+packages_for()
+{
+  awk -v purposes=" $* " 'NF && index(purposes, " " $1 " ") { for (i = 2; i <= NF; i++) print $i }' <<<"$packages"
+}
+
 # missing_for PURPOSE...: the packages that this machine still lacks, one a line.
 missing_for()
 {
-  local purpose words word
-  while read -r purpose words; do
-    [[ -n $purpose && " $* " == *" $purpose "* ]] || continue
-    for word in $words; do
-      is_there "${word#*:}" >/dev/null 2>&1 </dev/null || echo "${word%%:*}"
-    done
-  done <<<"$packages"
+  local word
+  for word in $(packages_for "$@"); do
+    is_there "${word#*:}" >/dev/null 2>&1 </dev/null || echo "${word%%:*}"
+  done
 }
 
 # major_version: of the PostgreSQL that pg_config speaks for; nothing without.
@@ -111,13 +100,12 @@ major_version()
 
 # install_packages PACKAGE...: Debian, as root. MAJOR in a name is the version of the
 # server that is or will be installed, because headers must match the server. A server
-# package makes and starts a cluster unless it is told not to.
+# package would make and start a cluster; here it does not.
 install_packages()
 (
   config=/etc/postgresql-common/createcluster.d
   log=$(mktemp)
   trap 'rm -f "$log" "$config/simdup.conf"; rmdir "$config" 2>/dev/null || true' EXIT
-  trap 'exit 1' HUP INT TERM
   mkdir -p "$config"
   echo 'create_main_cluster = false' >"$config/simdup.conf"
   apt-get update -qq >"$log" 2>&1 || { cat "$log" >&2; echo "simdup: apt-get update failed, trying on" >&2; }
@@ -138,7 +126,7 @@ no_installing()
     echo "KEEP_PACKAGES is set"
   elif [ "$(id -u)" != 0 ]; then
     echo "not root"
-  elif ! command -v apt-get >/dev/null || [ ! -e /etc/debian_version ]; then
+  elif [ ! -e /etc/debian_version ]; then
     echo "not a Debian machine"
   fi
 }
@@ -152,8 +140,8 @@ need()
   if [ -z "$(no_installing)" ]; then
     [ ${#missing[@]} = 0 ] || install_packages "${missing[@]}"
     mapfile -t missing < <(missing_for any "$1")
-    mapfile -t extras < <(missing_for "$1?" "$([ "$SUITE" != whole ] || echo "$1!")" | sed "s/MAJOR/$(major_version)/" |
-      xargs -rI{} sh -c '! apt-cache show {} >/dev/null 2>&1 || echo {}')
+    mapfile -t extras < <(missing_for "$1?" "$([ "$SUITE" != whole ] || echo "$1!")" |
+      sed "s/MAJOR/$(major_version)/" | grep -xFf <(apt-cache pkgnames))
     [ ${#extras[@]} = 0 ] || install_packages "${extras[@]}" || true
   fi
   [ ${#missing[@]} = 0 ] || die "missing on this machine (Debian's names, MAJOR is the server's version): ${missing[*]}"
@@ -185,35 +173,32 @@ open_scratch()
   fi
   chmod 755 "$scratch"
   bindir=$scratch/pg$("$PG_CONFIG" --bindir)
-  trap close_scratch EXIT
-  trap 'exit 129' HUP
-  trap 'exit 130' INT
-  trap 'exit 143' TERM
+  trap sweep_scratch EXIT
   (trap '' HUP INT TERM; trap - EXIT; tail --pid=$$ -f /dev/null; sweep_scratch) </dev/null >/dev/null 2>&1 &
+  # a wait for all children is not for this one
+  disown
 }
 
+# sweep_scratch: end the processes whose folder is in $scratch, as a server's is its
+# data, and remove it all. SIGQUIT ends a server in order, and without a wait.
 sweep_scratch()
 {
-  local pidfile
-  find "$scratch" -name postmaster.pid | while read -r pidfile; do
-    as_server "$bindir/pg_ctl" stop -s -m immediate -D "${pidfile%/*}" || true
+  local i pids
+  cd /
+  for ((i = 0; i < 100; i++)); do
+    pids=$(find /proc/[0-9]*/cwd -prune \( -lname "$scratch" -o -lname "$scratch/*" \) 2>/dev/null | cut -d / -f 3 || true)
+    [ -n "$pids" ] || break
+    kill -s "$([ "$i" -ge 30 ] && echo KILL || echo QUIT)" $pids 2>/dev/null || true
+    sleep 0.1
   done
-  rm -rf "$scratch"
-}
-
-close_scratch()
-{
-  local status=${1:-$?}
-  trap '' HUP INT TERM
-  sweep_scratch
-  exit "$status"
+  rm -rf --one-file-system "$scratch"
 }
 
 # private_install [FLAGS]: build, and install privately, bin in $bindir. A module with
 # other flags of the compiler is built in a copy.
 private_install()
 {
-  local tree=$root prefix=$scratch/pg from_bin from_lib from_share from_include
+  local tree=$root prefix=$scratch/pg include folder
   if [ $# != 0 ]; then
     tree=$scratch/sources
     mkdir "$tree"
@@ -222,19 +207,17 @@ private_install()
     # the server's makefiles look for it in the environment
     export COPT=$1
   fi
-  from_bin=$("$PG_CONFIG" --bindir)
-  from_lib=$("$PG_CONFIG" --pkglibdir)
-  from_share=$("$PG_CONFIG" --sharedir)
-  from_include=$("$PG_CONFIG" --includedir-server)
 
   # Share, library and header folders keep their place relative to bin.
-  pkglibdir=$prefix$from_lib
-  sharedir=$prefix$from_share
-  mkdir -p "$bindir" "$pkglibdir" "$sharedir" "$prefix$(dirname "$from_include")"
-  cp -L "$from_bin"/* "$bindir/"
-  cp -rs "$from_lib/." "$pkglibdir/"
-  cp -rs "$from_share/." "$sharedir/"
-  ln -s "$from_include" "$prefix$from_include"
+  pkglibdir=$prefix$("$PG_CONFIG" --pkglibdir)
+  sharedir=$prefix$("$PG_CONFIG" --sharedir)
+  include=$prefix$("$PG_CONFIG" --includedir-server)
+  mkdir -p "$bindir" "$pkglibdir" "$sharedir" "${include%/*}"
+  cp -L "${bindir#"$prefix"}"/* "$bindir/"
+  for folder in "$pkglibdir" "$sharedir"; do
+    cp -rs "${folder#"$prefix"}/." "$folder/"
+  done
+  ln -s "${include#"$prefix"}" "$include"
   # An installed simdup is not the one under test.
   rm -rf "$pkglibdir"/simdup.so "$pkglibdir"/bitcode/simdup* "$sharedir"/extension/simdup*
 

@@ -6,7 +6,6 @@
 passed=0
 failed=0
 skipped=0
-took=()
 sum_line='^([0-9]+) passed, ([0-9]+) failed(, ([0-9]+) skipped)?$'
 
 # end_sum: the last line; its status is that of all.
@@ -32,17 +31,12 @@ add_sum()
   [ "$status" = 0 ] || [ "$failed" != "$before" ] || failed=$((failed + 1))
 }
 
-without_sum()
-{
-  grep --line-buffered -vE "$sum_line" || true
-}
-
 # counted COMMAND...: add its sum, and show the rest of what it says.
 counted()
 {
   local status=0 log
   log=$(mktemp "${TMPDIR:-/tmp}/simdup-sum.XXXXXX")
-  "$@" 2>&1 | tee "$log" | without_sum || status=$?
+  "$@" 2>&1 | tee "$log" | grep --line-buffered -vE "$sum_line" || status=${PIPESTATUS[0]}
   add_sum "$log" "$status"
   rm -f "$log"
 }
@@ -91,12 +85,5 @@ step()
   local since=$SECONDS
   echo "== $*"
   "$@" || true
-  took+=("$(printf '%4d s  %s' $((SECONDS - since)) "$*")")
-}
-
-# end_steps: what took how long, and the sum.
-end_steps()
-{
-  printf '%s\n' "what took how long:" "${took[@]}" "$(printf '%4d s  together' "$SECONDS")"
-  end_sum
+  echo "== $((SECONDS - since)) s: $*"
 }

@@ -3,8 +3,9 @@
  *	  The all-pairs join of core/ by each set of instructions, beside its recursion
  *	  alone; for k = 3 also beside a plain four-block sort and compare.
  *
- *	  batch ROWS MAX_DISTANCE KIND [MOST], where MOST is the number of the last set
- *	  of instructions to try, 0 for plain C, and KIND is one of:
+ *	  batch ROWS MAX_DISTANCE KIND [MOST].  MOST is the number of the last set of
+ *	  instructions to try, 0 for plain C.  KIND is one of:
+ *
  *	  uniform  random fingerprints
  *	  near     the same, a tenth of them near another
  *	  p.15     each bit is set with this chance

@@ -3,16 +3,15 @@
 #
 #   campaigns.pl ROWS CAMPAIGNS SENTENCES FOOTER [SEED [PLACE]]
 #
-# Each line has a number, the number of the campaign or of the letter, which says
-# which letters are the same to a person, what was changed, and the letter. Half of
-# the letters are of campaigns. Of these, some have words changed, a personal
-# paragraph, a footer of their own or the head of a forwarded mail, and some are cut
-# to 60 %. A letter has about SENTENCES sentences. The share FOOTER of the letters
+# Each line has a number, the number of the campaign, what was changed, and the letter.
+# Letters of one campaign are the same to a person. A letter of none has its own number
+# there. Half of the letters are of campaigns. Some have words changed, a personal
+# paragraph, a footer of their own or the head of a forwarded mail. Some are cut to
+# 60 %. A letter has about SENTENCES sentences. The share FOOTER of the letters
 # ends with one disclaimer of 570 characters. With the PLACE `signed`, up to 20 words
 # follow it; with `first`, it stands before the letter. With `real` it is as with
-# `signed`, and letters have the ways of real ones: a third have one or two of 60
-# sentences, of campaigns also 5 or 25 % of words replaced, or sentences in another
-# order.
+# `signed`, and a third of the letters have one or two of 60 sentences, as real ones do.
+# Those of campaigns have 5 or 25 % of words replaced, too, or sentences in another order.
 use strict;
 use warnings;
 

@@ -69,9 +69,9 @@ node()
 }
 
 # with_peak COMMAND...: run it, and sample the private memory of the servers that
-# the variable pid_files names, each 50 ms. The variable memory is the most that all
-# processes of one server had together, in MB. $process is the most that one process had. $gap is the longest
-# time between samples, in seconds; a shorter peak may be missed.
+# the variable pid_files names, each 50 ms. $memory is the most that all processes
+# of one server had together, in MB. $process is the same of one process. $gap is the longest
+# time between samples, in seconds. A shorter peak may be missed.
 with_peak()
 {
   perl -MTime::HiRes=sleep,time - "${pid_files[@]}" >"$SCRATCH/peak" <<'PERL' &

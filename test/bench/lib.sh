@@ -109,9 +109,9 @@ SQL
 # searches QUERY [CENTERS [WHICH]]: milliseconds of processor time that the query
 # takes. Q is replaced by the center: each row of the table center (i, q), or of
 # its first rows, of those that fulfil the condition WHICH. Each center is searched
-# for once. The first quarter warms the session up; there is one line for each of
-# the others. $warm is a statement that does so before. $scan, $plain and $bitmap are
-# settings that allow kinds of scans, $settings are others.
+# for once. The first quarter warms the session up, as $warm, a statement, does
+# before. Each of the others has one line. $scan, $plain and $bitmap allow kinds of
+# scans. $settings has other settings.
 searches()
 {
   {

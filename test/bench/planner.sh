@@ -1,6 +1,6 @@
-# planner.sh: whether the planner takes the best of the join node, a nested loop over
-# the index, and a scan with the condition as a filter (a hash join where districts
-# must be equal). Each is forced in turn, and stopped after twice the time of the plan
+# planner.sh: whether the planner takes the best plan. There are the join node, a nested
+# loop over the index, and a scan with the condition as a filter. The scan is a hash join
+# where districts must be equal. Each is forced in turn, and stopped after twice the time of the plan
 # that is chosen. ROWS, by default 1000000, is the size of the table; 1, 100, a
 # hundredth and as many new rows are joined with it. KINDS are distances and
 # resemblances, DISTRICTS their numbers; 1: no condition on districts.
@@ -30,8 +30,8 @@ VACUUM ANALYZE new_$n;
 SQL
 done
 
-# took SETTINGS STATEMENT LIMIT: the least processor time of three runs, or of one that
-# takes long, and the time by the clock, in ms; nothing after LIMIT ms.
+# took SETTINGS STATEMENT LIMIT: the least processor time of three runs, or of one long
+# run, and the time by the clock, in ms. After LIMIT ms it says nothing.
 took()
 {
   sql <<SQL 2>&1 >/dev/null | awk '

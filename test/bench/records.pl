@@ -5,7 +5,7 @@
 #
 # Each line has a number, the number of the person, and the fields as one text: names,
 # date of birth, street, place, postcode and telephone. Half of the people have a
-# second record. There, one to four times a letter or a digit is mistyped, left out or
+# second record. It has one to four faults. A letter or a digit is mistyped, left out or
 # exchanged with the next one, a field is missing, or two names change places.
 use strict;
 use warnings;

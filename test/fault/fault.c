@@ -6,10 +6,10 @@
  * malloc and pwrite. CREATE FUNCTION ... AS with the file's path finds the same
  * copy, so SQL can arm a fault. Only the n-th event of a kind after that fails:
  *
- *	  palloc	allocation in a memory context: out of memory
- *	  malloc	allocation by the C library: out of memory
- *	  cancel	allocation in a memory context: a cancel request arrives
- *	  write		write to a temporary file: no space left on device
+ *	  palloc	An allocation in a memory context runs out of memory.
+ *	  malloc	An allocation by the C library runs out of memory.
+ *	  cancel	At an allocation in a memory context, a cancel request arrives.
+ *	  write		A write to a temporary file finds no space left on the device.
  *
  * Only the extension, and code that works directly for it, runs out of memory:
  * see is_ours. The server does not survive every failure of its own

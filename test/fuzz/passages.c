@@ -1,7 +1,7 @@
 /*
  * passages.c
- *	  Own, common and kept passages of any texts: they lie in the text, in order
- *	  and apart, and a text has nothing of its own beside itself.
+ *	  Own, common and kept passages of any texts lie in the text, in order and
+ *	  apart. A text has nothing of its own beside itself.
  */
 #include "core/compare/passages.h"
 #include "core/host.h"

@@ -242,7 +242,7 @@ SELECT n, c FROM generate_series(1, 3) AS n, LATERAL (SELECT count(DISTINCT c) A
 DROP TABLE sent;
 DROP FUNCTION words;
 
--- components: each is named by its smallest key, whichever pair comes first
+-- components: each is named by its smallest key, in any order of the pairs
 SELECT a, b, simdup_component(a, b) OVER () FROM (VALUES (7, 3), (1, 1), (3, 9), (5, 4), (9, 7)) AS v (a, b) ORDER BY a, b;
 SELECT a, b, simdup_component(a, b) OVER () FROM (VALUES ('b', 'a'), ('c', repeat('x', 3)), ('xxx', 'b')) AS v (a, b) ORDER BY a COLLATE "C";
 SELECT a, b, simdup_component(a, b) OVER () FROM (VALUES (1.0, 2.0), (2.00, 3.0), (4.0, 4.0)) AS v (a, b) ORDER BY a;

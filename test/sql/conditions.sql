@@ -1,6 +1,6 @@
 --
--- conditions: which near rows count for the triggers that flag, log and refuse, by
--- the condition, the scope of a partial index, and what the user may see.
+-- conditions: which near rows count for the triggers that flag, log and refuse: by
+-- the condition, the scope of a partial index, and the user's rights.
 --
 SELECT getdatabaseencoding() = 'SQL_ASCII' AS skip_test \gset
 \if :skip_test
@@ -47,9 +47,8 @@ UPDATE letter SET dup = NULL WHERE id = 6;
 SELECT id, dup FROM letter WHERE id IN (1, 6) ORDER BY id;
 DROP TABLE letter CASCADE;
 
--- a flag is nobody's change: neither of another trigger that flags, one with a
--- condition and one without, nor of one that logs or refuses; nor is what is
--- generated of a flag
+-- A flag is no change to another trigger that flags, with a condition or without, or
+-- that logs or refuses. Neither is a column generated of a flag.
 CREATE TABLE two_flags (id int PRIMARY KEY, fp simhash64, place text, near int, same int, is_first boolean GENERATED ALWAYS AS (near IS NULL) STORED);
 CREATE INDEX ON two_flags USING hamming (fp);
 CREATE TABLE two_flags_log (new_key int, old_key int, distance int, logged_at timestamptz, UNIQUE (new_key, old_key));
@@ -71,8 +70,8 @@ UPDATE two_flags SET place = 'w' WHERE id = 3;
 UPDATE two_flags SET place = 'n' WHERE id = 3;
 DROP TABLE two_flags, two_flags_log CASCADE;
 
--- what else is saved changes no flag: a trigger of the user's sets a time, as many
--- tables have; a person has cleared the flag of 2; 1 has a copy
+-- Another column that is saved changes no flag. A trigger of the user's sets a time, as
+-- in many tables. A person has cleared the flag of 2. 1 has a copy.
 CREATE TABLE saved (id int PRIMARY KEY, place text, fp simhash64, dup int, note text, updated_at timestamptz);
 CREATE INDEX ON saved USING hamming (fp);
 CREATE TABLE saved_log (new_key int, old_key int, distance int, logged_at timestamptz, UNIQUE (new_key, old_key));

@@ -70,7 +70,7 @@ FROM unnest(ARRAY['4714-11-24 BC', '4713-01-01 BC', '2024-02-29', NULL, '294276-
 CREATE VIEW first_days AS SELECT * FROM day WHERE at < '4713-01-02 BC';
 SELECT r -> 'periods' AS periods, r #> '{cases,kept,0,from}' AS from, r #> '{cases,kept,0,to}' AS to
 FROM unnest('{day,first_days}'::regclass[]) AS source, LATERAL (SELECT simdup_report(source) AS r) AS r;
--- scopes are told apart by their type: equal numbers are one, and no scope is one
+-- scopes differ by the rules of their type: equal numbers are one, and no scope is one
 CREATE TABLE scoped AS SELECT i AS key, simhash64 '00000000000000ff' AS fp, (ARRAY[1.0, 1.00, 2, NULL, NULL, 2.5])[i] AS scope FROM generate_series(1, 6) AS i;
 SELECT r #> '{counts,clusters}' AS clusters, r #> '{distances,0,pairs}' AS pairs, r #> '{scopes,kept}' AS scopes FROM simdup_report('scoped') AS r;
 -- ten thousand equal rows are counted; the nearest pairs are listed

@@ -97,7 +97,7 @@ UNION ALL
 
 DROP TABLE golden, blocks_test, by_index, by_scan;
 
--- literals choose the function of texts, whatever arguments follow
+-- literals choose the function of texts, with any arguments behind them
 SELECT simhash('a b', NULL, 'space') = simhash('a b') AS three, simhash('a b b', NULL, 'word', 'set') = simhash('a b') AS four,
        simhash('a b', NULL, 'word', 'log', 'java') = simhash('a b', hash => 'java') AS five, simhash_row('a', NULL, 1, NULL, 'word') = simhash('a') AS row,
        minhash64('a b', NULL, 'word') IS NULL AS minhash64, simhash(ARRAY['a', 'b'], ARRAY[1, 1]) = simhash('a b') AS features;

@@ -1,7 +1,7 @@
 --
 -- triggers_hidden: flag and log tell of no row that the user may not be told of. An
--- INSERT near such a row ends as one near nothing, whatever the user's rights, the
--- policies and the trigger.
+-- INSERT near such a row ends as one near nothing, with each kind of rights, policy
+-- and trigger.
 --
 SET client_min_messages = warning;
 CREATE SCHEMA arrival_hidden;

@@ -1,7 +1,6 @@
 --
--- triggers_log: after each of many random statements, the log has every near pair
--- of which the statement wrote or changed a row, in one order at least, and no
--- other pair. No other trigger writes the table.
+-- triggers_log: after each of many random statements, the log has the near pairs of its
+-- rows, in one order at least, and no other pair. No other trigger writes the table.
 --
 SET client_min_messages = warning;
 CREATE SCHEMA arrival_log;

@@ -31,8 +31,8 @@ WHERE oid = '$relation'::regclass OR oid = (SELECT reltoastrelid FROM pg_class W
 SQL
 }
 
-# The bytes that a fingerprint can be stored as: as a number of either order of bytes,
-# turned by 16, 32 or 48 bits as the index does, and as digits.
+# The bytes that a fingerprint can be stored as: digits, or a number of either order of
+# bytes. The index turns the number by 16, 32 or 48 bits.
 sub bytes_of
 {
 	my ($fp) = @_;

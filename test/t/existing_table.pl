@@ -1,6 +1,5 @@
-# existing_table: the fill of the page "An existing table", its batches and its bulk
-# load set on a table that has rows what its trigger sets when they arrive one by
-# one, in the order of their keys. The statements are those of the page.
+# existing_table: the page "An existing table" fills a table at once, in batches, and by
+# a bulk load. Each sets what its trigger sets for rows that arrive one by one. The statements are those of the page.
 #
 # Depends on the server's internals.
 

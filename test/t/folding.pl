@@ -1,6 +1,6 @@
-# folding: what minhash64 folds a text to, against a program that has only the rule
-# and Unicode's files: every code point, its capitals, the forms of
-# NormalizationTest.txt, and random texts. Needs the package unicode-data.
+# folding: minhash64 folds texts as a program does that has only the rule and Unicode's
+# files. The texts are every code point, its capitals, the forms of
+# NormalizationTest.txt, and random ones. Needs the package unicode-data.
 #
 # Runs in make test-all only.
 

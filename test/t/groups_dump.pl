@@ -69,7 +69,7 @@ restored('parallel', [ '-Fd', '-j', 2, '-f', "$folder/parallel" ], 'new', [ 'pg_
 restored('data only', [ '-Fc', '-f', "$folder/whole" ], 'new', [ 'pg_restore', '-e', '-s', "$folder/whole" ],
 	[ 'pg_restore', '-e', '-a', "$folder/whole" ]);
 
-# Another schema: the settings name the old one, until they are told.
+# Another schema: the settings name the old one until they are changed.
 $node->safe_psql('postgres', 'CREATE DATABASE restored TEMPLATE template0');
 $node->safe_psql('restored', 'CREATE SCHEMA tools; CREATE EXTENSION simdup SCHEMA tools');
 my $elsewhere = slurp_file("$folder/plain") =~ s/^(?:CREATE|COMMENT ON) EXTENSION .*;\n//gmr;

@@ -1,4 +1,5 @@
-# harness: a bail-out of one script stops no other, and the sum names the script.
+# harness: a bail-out of one script stops no other, and the sum names the script. The
+# search of the servers' logs finds each fault that is listed below, and nothing else.
 
 use strict;
 use warnings;
@@ -22,4 +23,30 @@ for my $jobs (1, 2)
 	like($out, qr/^4 passed, 2 failed, 0 skipped\n\z/m, 'the sum');
 }
 
+while (<DATA>)
+{
+	my ($kind, $line) = /^(\w+): (.*)/;
+	my $found = IPC::Run::run([ 'grep', '-qE', '-f', 'test/log_faults' ], '<', \"$line\n");
+	is($found ? 'fault' : 'sound', $kind, $line);
+}
+
 done_testing();
+
+__DATA__
+sound: LOG:  database system is ready to accept connections
+sound: DETAIL:  Key (id)=(1) is still referenced from table "t".
+fault: TRAP: FailedAssertion("page != NULL", File: "page.c", Line: 1, PID: 1)
+fault: TRAP: failed Assert("page != NULL"), File: "page.c", Line: 1, PID: 1
+fault: PANIC:  could not locate a valid checkpoint record
+fault: LOG:  server process (PID 1) was terminated by signal 11: Segmentation fault
+fault: LOG:  server process (PID 1) was terminated by signal 6: Aborted
+fault: WARNING:  detected write past chunk end in ExprContext 0x1
+fault: WARNING:  problem in alloc set ExprContext: detected write past chunk end in block 0x1, chunk 0x2
+fault: WARNING:  buffer refcount leak: [001] (rel=base/1/1, blockNum=0, flags=0x1, refcount=1 1)
+fault: WARNING:  relcache reference leak: relation "t" not closed
+fault: WARNING:  snapshot 0x1 still active
+fault: WARNING:  Snapshot reference leak: Snapshot 0x1 still referenced
+fault: WARNING:  TupleDesc reference leak: TupleDesc 0x1 (1,-1) still referenced
+fault: WARNING:  temporary file leak: File 1 still referenced
+fault: WARNING:  dynamic shared memory leak: segment 1 still referenced
+fault: WARNING:  resource was not closed: relation "t"

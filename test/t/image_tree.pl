@@ -19,7 +19,7 @@ my $here = getcwd();
 my $folder = PostgreSQL::Test::Utils::tempdir() . '/extensions/simdup';
 my ($version) = slurp_file('simdup.control') =~ /^default_version = '(.*)'/m;
 
-# The make that runs this test is not that of these.
+# Make, without the settings of the make that runs this test.
 sub run_make
 {
 	my @arguments = @_;

@@ -5,10 +5,10 @@
 # The pictures are made here, as PGM files. ImageMagick, where it is installed, makes
 # copies of them, which are hashed in three ways:
 #
-# - dHash: shrunk to 9 by 8 pixels, is a pixel darker than its right neighbour?
-# - aHash: shrunk to 8 by 8 pixels, is a pixel lighter than the mean?
-# - pHash: shrunk to 32 by 32 pixels, is one of the 64 lowest frequencies (DCT) but the
-#   mean above the median of these?
+# - dHash: of 9 by 8 pixels, whether a pixel is darker than its right neighbour.
+# - aHash: of 8 by 8 pixels, whether a pixel is lighter than the mean.
+# - pHash: of 32 by 32 pixels, whether a low frequency (DCT) is above the median.
+#   The 64 lowest count, without the mean.
 #
 # Depends on the server's internals.
 

@@ -1,6 +1,6 @@
 # join_limits: joins by the join node under the server's limits. The rows are the same with
 # any number of workers, in little memory, and on a standby. A cancel stops a join in each
-# of its stages within a moment. Whatever ends a join, by an error or a crash, leaves
+# of its stages within a moment. A join that ends by an error or a crash leaves
 # nothing behind.
 #
 # Depends on the server's internals.

@@ -1,6 +1,6 @@
-# join_rights: the join node shows nobody a row that is hidden from him, takes no function
-# or operator for the extension's own by its name, and joins wherever a statement stands:
-# views, row security, foreign tables, tables made from it, loops, savepoints.
+# join_rights: the join node shows nobody a row that is hidden from him. It takes no
+# function or operator for the extension's own by its name. It joins wherever a statement
+# stands: views, row security, foreign tables, tables made from it, loops, savepoints.
 #
 # Depends on the server's internals.
 
@@ -194,7 +194,7 @@ BEGIN
   RETURN found;
 END $$;
 SQL
-# in one session, the extension goes and comes again, and what it was called is another's
+# in one session, the extension is dropped and created, and its old schema's name is another's
 is(sql(<<'SQL' . $by_node . <<'SQL'), "t|t\nf|80\nt|t", 'a new extension in an old session');
 CREATE DATABASE again;
 \c again
@@ -263,7 +263,7 @@ agree("COPY ($pairs) TO STDOUT", 'COPY');
 agree("SELECT array(SELECT b.id FROM letter b JOIN known c ON simhash_within(b.fp, c.fp, 2) AND b.id < a.id ORDER BY 1) FROM letter a WHERE id < 9", 'a subquery');
 agree("SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; $pairs UNION ALL $pairs", 'UNION ALL');
 
-# what is done for each row may write, whoever compared the rows
+# an expression of each row may write, also if a worker compared the rows
 my $workers = 'SET max_parallel_workers_per_gather = 3; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;';
 sql(<<'SQL');
 CREATE TABLE written (a int, b int);

@@ -3,9 +3,9 @@
 # Three parts: each join type with each condition, where EXPLAIN must show the node; each
 # condition in the first statement of a session; random statements.
 #
-# A random statement has up to four tables, subqueries, views, partitioned tables, further
-# clauses of all kinds, and runs as it is, prepared, by a cursor, in a loop, in a correlated
-# subquery, and in other ways, under random settings. 2,000 statements in make test-all,
+# A random statement has up to four tables, subqueries, views, partitioned tables, and
+# further clauses of all kinds. It runs as it is, prepared, by a cursor, in a loop, in a
+# correlated subquery, and in other ways, under random settings. There are 2,000 in make test-all,
 # 200 otherwise. SIMDUP_SEED=n SIMDUP_STATEMENTS=1 repeats the statement that failed.
 #
 # Depends on the server's internals.
@@ -247,7 +247,7 @@ sub equality
 my @tables = qw(a a a b b b c d none one same null_fp wide wide searched searched p p q q mother seen guarded kept far);
 my @small = qw(c d d none one same null_fp far);
 
-# A table, or what stands for one, called $alias.
+# A table, a view or a subquery, called $alias.
 sub relation
 {
 	my ($alias, $small, $table) = @_;

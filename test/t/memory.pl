@@ -48,9 +48,9 @@ isnt($node->safe_psql('postgres', "BEGIN; $_; ROLLBACK"), '', "answers: $_") for
 
 # --- again and again, each time in a transaction of its own
 
-# name and used bytes of the contexts that outlive a transaction, and their sum:
-# blocks double, so that one byte more may count as a megabyte; the
-# server's table of open relations only doubles, now and then
+# Name and used bytes of the contexts that outlive a transaction, and their sum. Not
+# their blocks: these double, so that one byte more may count as a megabyte. The
+# server's table of open relations only doubles, now and then.
 my $held = <<'SQL';
 SELECT 'held', name, bytes FROM (
   SELECT name, sum(used_bytes) AS bytes FROM pg_backend_memory_contexts

@@ -1,13 +1,9 @@
-# minhash64: equal fingerprints of one letter in several spellings, and the pairs
-# found in real petitions, against the exact truth.
+# minhash64: equal fingerprints of one letter in several spellings, and of any rows in
+# any order. petitions.pl has the pairs that it finds in real petitions.
 
 use strict;
 use warnings;
 
-use FindBin;
-use lib $FindBin::RealBin;
-
-use Petitions;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -143,64 +139,6 @@ INSERT INTO result TABLE parallel;
 SELECT count(*), count(DISTINCT fp) FROM result;
 SQL
 	'5|1', 'a million features');
-
-# --- real petitions
-
-# The set's tables, sketches, and the pairs within 8.
-sub load
-{
-	my ($set) = @_;
-
-	Petitions::load($node, $set);
-	$node->safe_psql($set, <<'SQL');
-CREATE TABLE fingerprint AS SELECT id, minhash64(body) AS fp, minhash_bits(body) AS bits FROM petition;
-CREATE TABLE found AS
-  SELECT a.id AS a, b.id AS b, a.fp <~> b.fp AS distance
-  FROM fingerprint AS a JOIN fingerprint AS b ON a.id < b.id AND simhash_within(a.fp, b.fp);
-SQL
-	return;
-}
-
-# No worse than these, within 8.
-sub holds
-{
-	my ($set, $least_recall, $least_precision) = @_;
-	my ($recall, $precision) = Petitions::quality($node, $set, 8);
-
-	note(sprintf '%s: recall %.4f, precision %.4f', $set, $recall, $precision);
-	cmp_ok($recall, '>=', $least_recall, "$set, recall within 8");
-	cmp_ok($precision, '>=', $least_precision, "$set, precision within 8");
-	# the second opinion: near the truth, and better than the distance alone
-	is( $node->safe_psql($set, <<'SQL'),
-SELECT avg(abs(minhash_bits_resemblance(x.bits, y.bits) - jaccard)) < 0.03
-FROM truth AS t JOIN fingerprint AS x ON x.id = t.a JOIN fingerprint AS y ON y.id = t.b;
-SQL
-		't', "$set: sketches of 512 bits tell the resemblance");
-	return;
-}
-
-SKIP:
-{
-	skip 'the petitions are not beside the checkout', 7 if Petitions::missing();
-
-	load('petitions_zh');
-	holds('petitions_zh', 0.99, 0.995);
-	load('petitions_us');
-	holds('petitions_us', 0.995, 0.96);
-
-	# The false pairs share a bit less than half. All but four are of one
-	# petition, with those of one template.
-	is( $node->safe_psql('petitions_us', <<'SQL'),
-CREATE TABLE false_pair AS
-  SELECT f.a, f.b, shingle_resemblance(x.body, y.body, 4, 'raw') AS j
-  FROM found AS f JOIN petition AS x ON x.id = f.a JOIN petition AS y ON y.id = f.b
-  WHERE NOT EXISTS (SELECT FROM truth AS t WHERE (least(t.a, t.b), greatest(t.a, t.b)) = (f.a, f.b));
-SELECT count(*), min(j) > 0.42, max(j) < 0.48,
-       (SELECT max(n) FROM (SELECT count(*) AS n FROM (SELECT a FROM false_pair UNION ALL SELECT b FROM false_pair) AS p GROUP BY a) AS c)
-FROM false_pair;
-SQL
-		'41|t|t|37', 'US petitions: the false pairs are one petition beside a template');
-}
 
 $node->stop;
 done_testing();

@@ -1,6 +1,5 @@
-# store_once: the statement of doc/simdup-search.md stores a text unless a near
-# one is there, and returns the row that is there, while 32 writers store the same
-# texts.
+# store_once: the statement of doc/simdup-search.md stores a text unless a near one is
+# there, and returns the stored row, while 32 writers store the same texts.
 #
 # A transaction that ends in a deadlock (40P01) or cannot see the other row (40001) is
 # run again, by pgbench.

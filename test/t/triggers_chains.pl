@@ -26,7 +26,7 @@ $node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
 $node->append_conf('postgresql.conf', "autovacuum = off\nfsync = off\njit = off\n");
 $node->start;
 
-# The order in which a statement comes to its rows is the server's. A trigger that
+# The server chooses the order in which a statement writes its rows. A trigger that
 # fires first notes it.
 $node->safe_psql('postgres', <<"SQL");
 CREATE EXTENSION simdup;
@@ -61,7 +61,7 @@ sub bits
 	return unpack '%32b*', pack 'Q', $x;
 }
 
-# Does the chain of flags from a row lead to one of these keys?
+# Whether the chain of flags from a row leads to one of these keys.
 sub leads_to
 {
 	my ($rows, $flag, $key, @to) = @_;
@@ -289,7 +289,7 @@ for my $n (0 .. $#histories)
 			last;
 		}
 	}
-	# what holds of the rows, whatever the model says
+	# what holds of the rows without the model
 	for my $flag ('near', 'same')
 	{
 		for my $key (keys %rows)
