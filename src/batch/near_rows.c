@@ -2,13 +2,15 @@
  * near_rows.c
  *	  simdup_near_rows: the rows of a source that are near others, for a report.
  *
- * They come one by one, as the rows of a grouping and a sample do. Most rows are
- * alone, and are counted by scope and day.
+ * They come one by one, as the rows of a grouping do. Most rows are alone, and are
+ * counted by scope and day.
  */
 #include "postgres.h"
 #include "compat.h"
 
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/memutils.h"
@@ -27,10 +29,11 @@ typedef struct NearRows
 {
 	SimdupGrouping grouping;
 	ReturnSetInfo *result;
-	uint32 *first; /* by row: the first one of its cluster, or SIMDUP_NO_ROW */
-	uint32 *size;  /* of a cluster, by first row */
-	uint8 *near;   /* bits, by the position of a fingerprint's first row */
-	uint32 scope;  /* the current one */
+	uint32 *first;	/* by row: the first one of its cluster, or SIMDUP_NO_ROW */
+	uint32 *size;	/* of a cluster, by first row */
+	uint8 *near;	/* bits, by the position of a fingerprint's first row */
+	uint64 *sample; /* fingerprints of rows at equal steps */
+	uint32 scope;	/* the current one */
 	SimdupEntry *alone; /* its rows that are counted only, by day */
 	Size n_alone;
 } NearRows;
@@ -51,6 +54,7 @@ enum
 	NTH,
 	N_SAME,
 	N,
+	CHANCES,
 	N_COLUMNS
 };
 
@@ -117,8 +121,8 @@ put_row(const NearRows *r, uint32 row, const SimdupFingerprint *fingerprint,
 							   [N_SAME] = Int64GetDatum(1),
 							   [N] = Int64GetDatum(n)};
 	bool nulls[N_COLUMNS] =
-		{[KEY] = true,	 [FP] = true,			[ID] = true,
-		 [FIRST] = true, [CLUSTER_SIZE] = true, [SAME] = true};
+		{[KEY] = true,			[FP] = true,   [ID] = true,		[FIRST] = true,
+		 [CLUSTER_SIZE] = true, [SAME] = true, [CHANCES] = true};
 
 	/* a timestamp has no later date */
 	nulls[DAY] = DATE_NOT_FINITE(day) ||
@@ -153,24 +157,40 @@ put_alone(NearRows *r)
 	r->n_alone = 0;
 }
 
-/* Put an id of which a row is gone, or a number of rows that take no part. */
-static void
-put_other(const NearRows *r, int64 id, int64 n)
-{
-	Datum values[N_COLUMNS] = {[ID] = Int64GetDatum(id), [N] = Int64GetDatum(n)};
-	bool nulls[N_COLUMNS];
-
-	memset(nulls, true, sizeof(nulls));
-	nulls[ID] = id == SIMDUP_NO_ID;
-	nulls[N] = false;
-	simdup_put_result(r->result, values, nulls);
-}
-
-/* Put a member that is no row: see simdup_members_read. */
+/* Put the id of a member that is no row: see simdup_members_read. */
 static void
 put_gone(void *arg, Datum key pg_attribute_unused(), int64 id)
 {
-	put_other(arg, id, 0);
+	const NearRows *r = arg;
+	Datum values[N_COLUMNS] = {[ID] = Int64GetDatum(id), [N] = Int64GetDatum(0)};
+	bool nulls[N_COLUMNS];
+
+	memset(nulls, true, sizeof(nulls));
+	nulls[ID] = nulls[N] = false;
+	simdup_put_result(r->result, values, nulls);
+}
+
+/*
+ * Put how many rows take no part, and the chances that two unrelated fingerprints
+ * are within each distance from 0 to 64.
+ */
+static void
+put_others(const NearRows *r, Size n_sampled)
+{
+	double chances[SIMHASH64_BITS + 1];
+	Datum elements[SIMHASH64_BITS + 1];
+	Datum values[N_COLUMNS] = {[N] = Int64GetDatum(r->grouping.n_skipped)};
+	bool nulls[N_COLUMNS];
+
+	simdup_false_pair_chances(r->sample, n_sampled, chances);
+	for (int d = 0; d <= SIMHASH64_BITS; d++)
+		elements[d] = Float8GetDatum(chances[d]);
+	values[CHANCES] = PointerGetDatum(
+		construct_array(elements, SIMHASH64_BITS + 1, FLOAT8OID, sizeof(float8),
+						FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+	memset(nulls, true, sizeof(nulls));
+	nulls[N] = nulls[CHANCES] = false;
+	simdup_put_result(r->result, values, nulls);
 }
 
 /* Return the first row of each row's group. */
@@ -195,16 +215,12 @@ first_of_groups(const SimdupGrouping *grouping)
 	return first;
 }
 
-/* Put the rows of all fingerprints, and how many are alone. */
+/* Put the rows of all fingerprints, and how many are alone. Sample each step-th row. */
 static void
-put_fingerprints(NearRows *r)
+put_fingerprints(NearRows *r, uint32 step)
 {
 	const SimdupGrouping *grouping = &r->grouping;
 	SimdupFingerprints *fingerprints = grouping->fingerprints;
-	/* at least 1 */
-	uint32 step =
-		(uint32) ((Max((Size) grouping->rows->n, 1) + SIMDUP_SAMPLE_SIZE - 1) /
-				  SIMDUP_SAMPLE_SIZE);
 
 	for (int64 i = 0; i < fingerprints->n; i++)
 	{
@@ -219,8 +235,9 @@ put_fingerprints(NearRows *r)
 			uint32 row = simdup_row_at(fingerprints, fingerprint.start + j);
 
 			CHECK_FOR_INTERRUPTS();
-			if (is_near || grouping->ids[row] != SIMDUP_NO_ID ||
-				(row + 1) % step == 0)
+			if ((row + 1) % step == 0)
+				r->sample[(row + 1) / step - 1] = fingerprint.fp;
+			if (is_near || grouping->ids[row] != SIMDUP_NO_ID)
 				put_row(r, row, &fingerprint, j + 1, 1);
 			else
 				r->alone[r->n_alone++] =
@@ -237,7 +254,7 @@ PG_FUNCTION_INFO_V1(simdup_near_rows);
 /*
  * Return simdup_near_rows(source, groups, max_distance, method,
  * min_resemblance, w, unit): one by one the rows that are near another one or in a
- * group, and a sample. The others are counted.
+ * group. The others are counted.
  */
 Datum
 simdup_near_rows(PG_FUNCTION_ARGS)
@@ -246,6 +263,7 @@ simdup_near_rows(PG_FUNCTION_ARGS)
 	NearRows r = {.result = simdup_begin_result(fcinfo)};
 	SimdupFingerprints *fingerprints;
 	Size n;
+	uint32 step; /* at least 1 */
 
 	if (PG_ARGISNULL(0))
 		elog(ERROR, "simdup_near_rows called without a source");
@@ -253,6 +271,7 @@ simdup_near_rows(PG_FUNCTION_ARGS)
 	fingerprints = r.grouping.fingerprints;
 	n = r.grouping.rows->n;
 	r.near = simdup_alloc0(n / 8 + 1);
+	r.sample = simdup_alloc(SIMDUP_SAMPLE_SIZE * sizeof(uint64));
 	r.alone = simdup_alloc((n + 1) * sizeof(SimdupEntry));
 	if (PG_ARGISNULL(1))
 		r.first = simdup_find_groups(fingerprints, NULL, mark_near, &r, NULL);
@@ -267,8 +286,9 @@ simdup_near_rows(PG_FUNCTION_ARGS)
 	for (Size row = 0; row < n; row++)
 		if (r.first[row] != SIMDUP_NO_ROW)
 			r.size[r.first[row]]++;
-	put_fingerprints(&r);
-	put_other(&r, SIMDUP_NO_ID, r.grouping.n_skipped);
+	step = (uint32) ((Max(n, 1) + SIMDUP_SAMPLE_SIZE - 1) / SIMDUP_SAMPLE_SIZE);
+	put_fingerprints(&r, step);
+	put_others(&r, n / step);
 	if (r.grouping.keys != r.grouping.rows->keys)
 		simdup_keys_end(r.grouping.keys);
 	simdup_rows_end(r.grouping.rows);
