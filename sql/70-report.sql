@@ -6,8 +6,9 @@
 CREATE FUNCTION simdup_near_rows(
   source regclass, groups regclass, max_distance integer, method text, min_resemblance float8, w integer,
   unit text, OUT place bigint, OUT key text, OUT fp simhash64, OUT part bigint, OUT scope text, OUT day date,
-  OUT id bigint, OUT first bigint, OUT size bigint, OUT same bigint, OUT nth bigint, OUT n_same bigint,
-  OUT n bigint, OUT chances float8[]
+  OUT id bigint, OUT rank bigint, OUT member bigint, OUT serial bigint, OUT size bigint,
+  OUT distance integer, OUT same bigint, OUT nth bigint, OUT n_same bigint, OUT n bigint,
+  OUT chances float8[]
 ) RETURNS SETOF record AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 100000 ROWS 100000
   SET search_path = pg_catalog, pg_temp SET extra_float_digits = 1 SET DateStyle = ISO
   SET IntervalStyle = postgres;
@@ -21,8 +22,7 @@ COMMENT ON FUNCTION simdup_near_rows(regclass, regclass, integer, text, float8, 
   'implementation of simdup_report: rows near others and rows of groups; of the others, how many';
 COMMENT ON FUNCTION simdup_report_differences(text, text) IS
   'implementation of simdup_report: two texts as one, with what differs marked';
-COMMENT ON FUNCTION simdup_report_file(integer) IS
-  'implementation of simdup_report_html: the template, the style sheet, the script and the texts of the page';
+COMMENT ON FUNCTION simdup_report_file(integer) IS 'implementation of simdup_report_html: a file of the page';
 COMMENT ON FUNCTION simdup_report_ascii(text, boolean) IS
   'implementation of simdup_report_html: a text in ASCII, escaped for HTML or for JSON in a script element';
 
@@ -141,8 +141,7 @@ COMMENT ON FUNCTION simdup_report_letters(regclass, text, boolean, name[], bigin
 CREATE FUNCTION simdup_report_start(content text, n integer) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
   RETURN CASE WHEN length(content) > n
     THEN regexp_replace(left(content, n), '\s+\S{0,20}$', '') || ' ...' ELSE content END;
-COMMENT ON FUNCTION simdup_report_start(text, integer) IS
-  'implementation of simdup_report: the first characters of a text';
+COMMENT ON FUNCTION simdup_report_start(text, integer) IS 'implementation of simdup_report: a text, cut';
 
 -- The planner cannot know how many rows there are, and a hash join is never far from best. Without jit: to
 -- compile this statement takes longer than to run it.
@@ -159,8 +158,7 @@ BEGIN ATOMIC
     WHERE source IS NOT NULL),
   rows AS MATERIALIZED (
     SELECT r.*
-    FROM asked AS q
-    CROSS JOIN LATERAL simdup_near_rows(source, groups, q.max_distance, q.method,
+    FROM asked AS q CROSS JOIN LATERAL simdup_near_rows(source, groups, q.max_distance, q.method,
       CASE WHEN groups IS NULL THEN q.min_resemblance END, q.w, q.unit) AS r),
 
   -- pairs of fingerprints: each counts for all pairs of their rows
@@ -174,9 +172,7 @@ BEGIN ATOMIC
     FROM rows AS r
     WHERE r.nth = 1 AND r.n_same > 1),
   found AS MATERIALIZED (
-    SELECT p.distance, sum(p.n) AS n
-    FROM pairs AS p
-    GROUP BY p.distance),
+    SELECT p.distance, sum(p.n) AS n FROM pairs AS p GROUP BY p.distance),
 
   -- the nearest pairs, and five at each distance: any are fine that are always the same
   wanted AS (
@@ -204,25 +200,16 @@ BEGIN ATOMIC
     JOIN rows AS b ON b.same = p.b AND (p.a < p.b OR a.place < b.place)
       AND b.nth <= CASE WHEN p.chance IS NULL THEN 142 WHEN p.a < p.b THEN 1 ELSE 2 END),
 
-  -- cases, the largest first; rows of those that are shown or listed; the texts of what is shown
-  firsts AS MATERIALIZED (
-    SELECT r.*, row_number() OVER larger AS rank, coalesce(r.id, row_number() OVER larger) AS case_id,
-      sum(r.size) OVER larger - r.size AS n_before
-    FROM rows AS r
-    WHERE r.place = r.first AND r.size > 1
-    WINDOW larger AS (ORDER BY r.size DESC, r.place)),
-  members AS MATERIALIZED (
-    SELECT f.rank, f.case_id, f.rank <= q.n_shown AS is_shown, r.place, r.key, r.day,
-      f.fp <~> r.fp AS distance, row_number() OVER (PARTITION BY f.rank ORDER BY r.place) AS n
-    FROM asked AS q CROSS JOIN firsts AS f JOIN rows AS r ON r.first = f.place
-    WHERE f.rank <= q.n_shown OR f.n_before < 50000),
+  -- the texts of the cases that are shown, the largest ones, and of examples
+  shown_cases AS MATERIALIZED (
+    SELECT r.*, coalesce(r.id, r.rank) AS case_id FROM asked AS q JOIN rows AS r ON r.rank <= q.n_shown),
   texts AS MATERIALIZED (
     SELECT t.*
     FROM asked AS q
     CROSS JOIN (
       SELECT array_agg(s.rank) AS ranks, array_agg(s.place) AS places, array_agg(s.key) AS keys
       FROM (
-        SELECT m.rank, m.place, m.key FROM members AS m WHERE m.is_shown AND m.n <= 1000
+        SELECT r.rank, r.place, r.key FROM shown_cases AS r WHERE r.member <= 1000
         UNION ALL
         SELECT -p.place, p.place_a, p.a FROM shown_pairs AS p WHERE p.is_example
         UNION ALL
@@ -230,8 +217,8 @@ BEGIN ATOMIC
     CROSS JOIN LATERAL simdup_report_letters(source, q.key_column, q.has_content, q.names,
       s.ranks, s.places, s.keys) AS t),
   letters AS MATERIALIZED (
-    SELECT m.rank, m.key, m.n, m.distance, t.content, t.cut, t.columns
-    FROM texts AS t JOIN members AS m ON m.rank = t.rank AND m.place = t.place),
+    SELECT r.rank, r.place, r.key, r.member, r.distance, t.content, t.cut, t.columns
+    FROM shown_cases AS r JOIN texts AS t ON t.rank = r.rank AND t.place = r.place),
   decided AS MATERIALIZED (
     SELECT DISTINCT v.a, v.b, d.same
     FROM asked AS q
@@ -241,9 +228,9 @@ BEGIN ATOMIC
   -- what the letters of a case share, and what each adds
   commons AS MATERIALIZED (
     -- a passage in common is one that half of the letters have, two at least
-    SELECT l.rank, count(*) AS compared, min(l.content) FILTER (WHERE l.n = 1) AS content,
+    SELECT l.rank, count(*) AS compared, min(l.content) FILTER (WHERE l.member = 1) AS content,
       CASE WHEN count(l.content) >= 2 THEN simdup_common_text(
-        array_agg(l.content ORDER BY l.n) FILTER (WHERE l.content IS NOT NULL),
+        array_agg(l.content ORDER BY l.place) FILTER (WHERE l.content IS NOT NULL),
         greatest(0.5, 2.0 / count(l.content))) END AS common
     FROM letters AS l
     GROUP BY l.rank),
@@ -257,7 +244,7 @@ BEGIN ATOMIC
     SELECT l.*, simdup_own_text(l.content, coalesce(c.common, '')) AS adds
     FROM letters AS l JOIN commons AS c ON c.rank = l.rank),
   ranked AS (
-    SELECT o.*, row_number() OVER (of_case ORDER BY coalesce(length(o.adds), 0) DESC, o.n) AS nth,
+    SELECT o.*, row_number() OVER (of_case ORDER BY coalesce(length(o.adds), 0) DESC, o.place) AS nth,
       count(*) FILTER (WHERE o.content IS NOT NULL AND o.adds IS NULL) OVER of_case AS add_nothing
     FROM own AS o
     WINDOW of_case AS (PARTITION BY o.rank)),
@@ -273,15 +260,13 @@ BEGIN ATOMIC
     FROM asked AS q
     CROSS JOIN ranked AS r
     JOIN commons AS c ON c.rank = r.rank
-    JOIN firsts AS f ON f.rank = r.rank
+    JOIN shown_cases AS f ON f.rank = r.rank AND f.member = 1
     LEFT JOIN decided AS d ON d.a = f.key AND d.b = r.key
     WHERE r.nth <= 20
     GROUP BY r.rank, r.add_nothing),
   reaches AS (
-    SELECT m.rank, max(m.distance) AS reach, min(m.day) AS since, max(m.day) AS until
-    FROM members AS m
-    WHERE m.is_shown
-    GROUP BY m.rank),
+    SELECT r.rank, max(r.distance) AS reach, min(r.day) AS since, max(r.day) AS until
+    FROM shown_cases AS r GROUP BY r.rank),
   cases AS (
     SELECT f.rank, jsonb_build_object('id', f.case_id, 'size', f.size, 'outside', coalesce(o.n, 0),
         'reach', m.reach, 'first', simdup_report_start(f.key, 200), 'start', coalesce(s.start, ''),
@@ -292,7 +277,7 @@ BEGIN ATOMIC
       || CASE WHEN m.since IS NULL THEN '{}' ELSE jsonb_build_object('from', m.since, 'to', m.until) END
       AS data
     FROM asked AS q
-    CROSS JOIN firsts AS f
+    JOIN shown_cases AS f ON f.member = 1
     JOIN reaches AS m ON m.rank = f.rank
     JOIN starts AS s ON s.rank = f.rank
     JOIN described AS d ON d.rank = f.rank
@@ -307,21 +292,22 @@ BEGIN ATOMIC
       FROM cases AS c) AS c
     WHERE c.bytes <= greatest(least(max_groups::bigint * 5000, 8000000), 1000000)),
   listed AS MATERIALIZED (
-    SELECT m.rank, m.n, m.case_id, m.distance, simdup_report_start(m.key, 200) AS key,
-      CASE WHEN q.has_content AND l.n IS NOT NULL
+    SELECT r.serial, coalesce(r.id, r.rank) AS case_id, r.distance, simdup_report_start(r.key, 200) AS key,
+      CASE WHEN q.has_content AND l.place IS NOT NULL
         THEN coalesce(simdup_report_start(l.content, 5000), '') END AS content
     FROM asked AS q
-    CROSS JOIN (SELECT m.* FROM members AS m ORDER BY m.rank, m.n LIMIT 50000) AS m
-    LEFT JOIN letters AS l ON l.rank = m.rank AND l.n = m.n),
+    CROSS JOIN rows AS r
+    LEFT JOIN letters AS l ON l.place = r.place
+    WHERE r.serial <= 50000),
   kept_rows AS (
     SELECT coalesce(jsonb_agg(jsonb_build_array(l.case_id, l.key, l.distance)
       || CASE WHEN l.content IS NOT NULL AND l.content_bytes <= 1000000
-        THEN jsonb_build_array(l.content) ELSE '[]' END ORDER BY l.rank, l.n), '[]') AS kept
+        THEN jsonb_build_array(l.content) ELSE '[]' END ORDER BY l.serial), '[]') AS kept
     FROM (
       SELECT l.*, sum(octet_length(l.key) + 15) OVER before AS bytes,
         sum(5 * octet_length(l.content) - 3 * length(l.content)) OVER before AS content_bytes
       FROM listed AS l
-      WINDOW before AS (ORDER BY l.rank, l.n)) AS l
+      WINDOW before AS (ORDER BY l.serial)) AS l
     WHERE l.bytes <= 500000),
   kept_pairs AS (
     SELECT coalesce(jsonb_agg(jsonb_build_array(p.a, p.b, p.distance) ORDER BY p.place), '[]') AS kept
@@ -359,8 +345,8 @@ BEGIN ATOMIC
     SELECT min(r.scope) AS scope, sum(r.n) AS counted, sum(r.n) FILTER (WHERE r.nth = 1) AS n_distinct,
       count(*) FILTER (WHERE r.nth = 1 AND r.n_same > 1) AS equal_sets,
       count(*) FILTER (WHERE r.n_same > 1) AS equal_rows,
-      count(*) FILTER (WHERE r.place = r.first AND r.size > 1) AS clusters,
-      count(*) FILTER (WHERE r.place > r.first) AS repeats, coalesce(max(r.size), 1) AS largest,
+      count(*) FILTER (WHERE r.member = 1) AS clusters,
+      count(*) FILTER (WHERE r.member > 1) AS repeats, coalesce(max(r.size), 1) AS largest,
       count(*) FILTER (WHERE r.id IS NULL) AS n_alone,
       row_number() OVER (ORDER BY sum(r.n) DESC, min(r.place)) AS rank
     FROM rows AS r
@@ -381,8 +367,9 @@ BEGIN ATOMIC
       ORDER BY s.most), '[]') AS sizes
     FROM (
       -- the next power of two
-      SELECT 1::bigint << length(ltrim((f.size - 1)::bit(40)::text, '0')) AS most, count(*) AS n
-      FROM firsts AS f
+      SELECT 1::bigint << length(ltrim((r.size - 1)::bit(40)::text, '0')) AS most, count(*) AS n
+      FROM rows AS r
+      WHERE r.member = 1
       GROUP BY 1) AS s),
   distances AS (
     SELECT coalesce(sum(p.n), 0) AS n, jsonb_agg(jsonb_build_object(
@@ -395,7 +382,7 @@ BEGIN ATOMIC
     CROSS JOIN LATERAL generate_series(0, q.max_distance) AS k (distance)
     LEFT JOIN found AS p ON p.distance = k.distance),
   days AS (
-    SELECT r.day, sum(r.n) AS n, count(*) FILTER (WHERE r.place > r.first) AS repeats,
+    SELECT r.day, sum(r.n) AS n, count(*) FILTER (WHERE r.member > 1) AS repeats,
       CASE WHEN max(r.day) OVER () - min(r.day) OVER () < 182 THEN 'week' ELSE 'month' END AS unit
     FROM rows AS r
     WHERE r.day IS NOT NULL
@@ -444,7 +431,7 @@ COMMENT ON FUNCTION simdup_report(regclass, integer, text, float8, integer, text
   'a table''s duplicates as data: counts, cases with what each letter adds, pairs, decisions, settings';
 
 -- Put a page together, of a source or of a ready report. Its texts call a row a letter, or what noun says;
--- their keys stay. The names between two signs @ of the template stand for values.
+-- their keys stay. In the template, a name between two signs @ stands for a value.
 CREATE FUNCTION simdup_report_html(
   source regclass DEFAULT NULL, title text DEFAULT NULL, max_distance integer DEFAULT 8,
   method text DEFAULT 'leader', min_resemblance float8 DEFAULT NULL, w integer DEFAULT 4,
@@ -452,7 +439,7 @@ CREATE FUNCTION simdup_report_html(
   row_url text DEFAULT NULL, before jsonb DEFAULT NULL, lang text DEFAULT 'en',
   translations jsonb DEFAULT NULL, noun text DEFAULT NULL, report jsonb DEFAULT NULL
 ) RETURNS text LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 1000000
-SET search_path = pg_catalog, pg_temp SET jit = off AS $$
+SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict error
 DECLARE
   shown jsonb;
@@ -475,7 +462,7 @@ BEGIN
   SELECT v.* INTO c
   FROM (VALUES
     (report IS NOT NULL AND jsonb_typeof(report #> '{counts,rows}') IS DISTINCT FROM 'number',
-      'argument "report" is not a report', left(report::text, 100), 'A report is what simdup_report returns.'),
+      'argument "report" is not a report', left(report::text, 99), 'A report is what simdup_report returns.'),
     (position('%s' IN row_url) = 0, 'row_url has no place for the key', row_url,
       'Write %s where the key belongs: https://city.example/letters/%s'),
     (row_url ~ '[\x01-\x20\x7f]', 'row_url must not contain blanks or control characters', row_url,
@@ -489,8 +476,10 @@ BEGIN
       'Write {"case": "Fall {1}"}.')) AS v (is_wrong, message, value, hint)
   WHERE v.is_wrong
   UNION ALL
-  SELECT true, CASE WHEN jsonb_typeof(t.value) = 'string' THEN 'a page has no such text'
-    ELSE 'translation is not a string' END, t.key, 'The script element "texts" of a page has its texts by key.'
+  SELECT true,
+    CASE WHEN jsonb_typeof(t.value) = 'string' THEN 'a page has no such text'
+      ELSE 'translation is not a string' END,
+    t.key, 'A page has its texts by key in its script element "texts".'
   FROM jsonb_each(given) AS t
   WHERE jsonb_typeof(t.value) <> 'string' OR t.key !~ '^[a-z_]+$'
     OR position(format('"%s": [', t.key) IN texts) = 0
@@ -530,6 +519,6 @@ BEGIN
         END, '' ORDER BY p.place)
     FROM regexp_split_to_table(@extschema@.simdup_report_file(0), '@') WITH ORDINALITY AS p (name, place));
 END $$;
-COMMENT ON FUNCTION simdup_report_html(regclass, text, integer, text, float8, integer, text, integer, regclass,
-  text, jsonb, text, jsonb, text, jsonb) IS
+COMMENT ON FUNCTION simdup_report_html(regclass, text, integer, text, float8, integer, text, integer,
+  regclass, text, jsonb, text, jsonb, text, jsonb) IS
   'a source''s duplicates, or a report of simdup_report, as one HTML page';
