@@ -29,7 +29,7 @@
 #define MAX_SHOWN 800
 #define MAX_OWN_SHOWN 240 /* of a passage that one text has */
 #define MAX_SAME_SHOWN 60 /* at each end of a long passage that both have */
-#define MIN_LEFT_OUT 30	  /* between these ends */
+#define MIN_SAME_CUT 150
 
 /* The files as C strings, written by make. */
 static const char *const files[] = {
@@ -97,72 +97,53 @@ simdup_report_file(PG_FUNCTION_ARGS)
 	PG_RETURN_TEXT_P(to_ascii((SimdupUtf8){files[n], strlen(files[n])}, false));
 }
 
-/* Return the first n characters of a passage. */
-static SimdupUtf8
-first_chars(SimdupUtf8 passage, int n)
-{
-	const unsigned char *p = (const unsigned char *) passage.bytes;
-	const unsigned char *end = p + passage.len;
-	int len;
-
-	for (; n > 0 && p < end; n--, p += len)
-		(void) simdup_utf8_decode(p, end, &len);
-	passage.len = (size_t) ((const char *) p - passage.bytes);
-	return passage;
-}
-
-/* Count the characters of a passage. */
-static int
-count_chars(SimdupUtf8 passage)
-{
-	const unsigned char *p = (const unsigned char *) passage.bytes;
-	const unsigned char *end = p + passage.len;
-	int n = 0;
-	int len;
-
-	for (; p < end; n++, p += len)
-		(void) simdup_utf8_decode(p, end, &len);
-	return n;
-}
-
 /* Put the beginning of a list: its kind and a passage. */
 static void
-put_passage(StringInfo json, char kind, SimdupUtf8 passage)
+put_passage(StringInfo json, char kind, Datum passage)
 {
 	appendStringInfo(json, "%s[\"%c\", ", json->len > 1 ? ", " : "", kind);
-	escape_json(json, text_to_cstring(
-						  simdup_utf8_to_text(passage.bytes, passage.len)));
+	escape_json(json, TextDatumGetCString(passage));
 }
 
-/* Put what both texts have. Of a long passage, its ends. */
-static void
-put_same(StringInfo json, SimdupUtf8 passage, int n)
+/* Put what both texts have. Of a long passage, its ends. Return what is shown. */
+static int
+put_same(StringInfo json, Datum passage)
 {
-	SimdupUtf8 start = first_chars(passage, MAX_SAME_SHOWN);
+	int n = DatumGetInt32(DirectFunctionCall1(textlen, passage));
+	Datum shown = Int32GetDatum(MAX_SAME_SHOWN);
 
-	if (n >= 2 * MAX_SAME_SHOWN + MIN_LEFT_OUT)
+	if (n >= MIN_SAME_CUT)
 	{
-		size_t skipped = first_chars(passage, n - MAX_SAME_SHOWN).len;
-
-		put_passage(json, '=', start);
+		put_passage(json, '=', DirectFunctionCall2(text_left, passage, shown));
 		appendStringInfo(json, "], [\"~\", %d]", n - 2 * MAX_SAME_SHOWN);
-		passage.bytes += skipped;
-		passage.len -= skipped;
+		passage = DirectFunctionCall2(text_right, passage, shown);
 	}
 	put_passage(json, '=', passage);
 	appendStringInfoChar(json, ']');
+	return Min(n, MIN_SAME_CUT - 1);
 }
 
-/* Put what one text has, and how many of its n characters are left out. */
-static void
-put_own(StringInfo json, char kind, SimdupUtf8 passage, int n)
+/* Put what one text has, and how much is left out. Return what is shown. */
+static int
+put_own(StringInfo json, char kind, Datum passage)
 {
+	int n = DatumGetInt32(DirectFunctionCall1(textlen, passage));
+
 	if (n == 0)
-		return;
-	put_passage(json, kind, first_chars(passage, MAX_OWN_SHOWN));
+		return 0;
+	put_passage(json, kind,
+				DirectFunctionCall2(text_left, passage,
+									Int32GetDatum(MAX_OWN_SHOWN)));
 	if (n > MAX_OWN_SHOWN)
 		appendStringInfo(json, ", %d", n - MAX_OWN_SHOWN);
 	appendStringInfoChar(json, ']');
+	return Min(n, MAX_OWN_SHOWN);
+}
+
+static Datum
+passage(SimdupUtf8 of, uint32 start, uint32 len)
+{
+	return PointerGetDatum(simdup_utf8_to_text(of.bytes + start, len));
 }
 
 /* Return what is compared of an argument: 1 MB of it without blanks at its ends. */
@@ -202,21 +183,15 @@ simdup_report_differences(PG_FUNCTION_ARGS)
 	for (i = 0; i < diff.n && n_shown < MAX_SHOWN; i++)
 	{
 		const SimdupDiffPart *part = &diff.parts[i];
-		SimdupUtf8 in_a = {a.bytes + part->a_start, part->a_len};
-		SimdupUtf8 in_b = {b.bytes + part->b_start, part->b_len};
-		int n_a = count_chars(in_a);
-		int n_b = count_chars(in_b);
+		Datum in_b = passage(b, part->b_start, part->b_len);
 
 		if (part->same)
-		{
-			put_same(&json, in_b, n_b);
-			n_shown += Min(n_b, 2 * MAX_SAME_SHOWN + MIN_LEFT_OUT - 1);
-		}
+			n_shown += put_same(&json, in_b);
 		else
 		{
-			put_own(&json, '-', in_a, n_a);
-			put_own(&json, '+', in_b, n_b);
-			n_shown += Min(n_a, MAX_OWN_SHOWN) + Min(n_b, MAX_OWN_SHOWN);
+			n_shown +=
+				put_own(&json, '-', passage(a, part->a_start, part->a_len));
+			n_shown += put_own(&json, '+', in_b);
 		}
 	}
 	for (; i < diff.n; i++)
