@@ -6,53 +6,48 @@
 CREATE FUNCTION simdup_near_rows(
   source regclass, groups regclass, max_distance integer, method text, min_resemblance float8, w integer,
   unit text, OUT place bigint, OUT key text, OUT fp simhash64, OUT part bigint, OUT scope text, OUT day date,
-  OUT id bigint, OUT first bigint, OUT size bigint, OUT same bigint, OUT nth bigint, OUT n_same bigint,
-  OUT n bigint
+  OUT id bigint, OUT rank bigint, OUT member bigint, OUT serial bigint, OUT size bigint,
+  OUT distance integer, OUT same bigint, OUT nth bigint, OUT n_same bigint, OUT n bigint,
+  OUT chances float8[]
 ) RETURNS SETOF record AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 100000 ROWS 100000
   SET search_path = pg_catalog, pg_temp SET extra_float_digits = 1 SET DateStyle = ISO
   SET IntervalStyle = postgres;
-CREATE FUNCTION simdup_report_chances(fps simhash64[]) RETURNS float8[]
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION simdup_report_differences(
-  a text, b text, OUT same boolean, OUT in_a text, OUT in_b text, OUT n_more bigint
-) RETURNS SETOF record AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000 ROWS 100;
+CREATE FUNCTION simdup_report_differences(a text, b text) RETURNS jsonb
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000;
 CREATE FUNCTION simdup_report_file(n integer) RETURNS text
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION simdup_report_ascii(value text, html boolean) RETURNS text
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simdup_near_rows(regclass, regclass, integer, text, float8, integer, text) IS
-  'implementation of simdup_report: rows near others, of groups, and of a sample; of the others, how many';
-COMMENT ON FUNCTION simdup_report_chances(simhash64[]) IS
-  'implementation of simdup_report: the chances that two unrelated rows are within each distance';
+  'implementation of simdup_report: rows near others and rows of groups; of the others, how many';
 COMMENT ON FUNCTION simdup_report_differences(text, text) IS
-  'implementation of simdup_report: what two texts share and where they differ, in order';
-COMMENT ON FUNCTION simdup_report_file(integer) IS
-  'implementation of simdup_report_html: the template, the style sheet, the script and the texts of the page';
+  'implementation of simdup_report: two texts as one, with what differs marked';
+COMMENT ON FUNCTION simdup_report_file(integer) IS 'implementation of simdup_report_html: a file of the page';
 COMMENT ON FUNCTION simdup_report_ascii(text, boolean) IS
   'implementation of simdup_report_html: a text in ASCII, escaped for HTML or for JSON in a script element';
 
 -- Check what is asked, and complete it. A grouping has options of its own, and decisions.
 CREATE FUNCTION simdup_report_asked(
-  INOUT source regclass, INOUT max_distance integer, INOUT method text, INOUT min_resemblance float8,
-  INOUT w integer, INOUT unit text, INOUT max_groups integer, INOUT groups regclass,
-  OUT started timestamptz, OUT key_column text, OUT has_content boolean, OUT has_scope boolean,
-  OUT day_column text, OUT names name[], OUT statement text, OUT grouped jsonb
+  source regclass, groups regclass, max_groups integer, INOUT max_distance integer, INOUT method text,
+  INOUT min_resemblance float8, INOUT w integer, INOUT unit text, OUT started timestamptz,
+  OUT key_column text, OUT has_content boolean, OUT has_scope boolean, OUT day_column text, OUT names name[],
+  OUT statement text, OUT members text, OUT grouped jsonb
 ) LANGUAGE plpgsql STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict error
 DECLARE
   g record;
-  s record;
+  contents_of regtype;
+  hidden name;
 BEGIN
   started := clock_timestamp();
-  IF source IS NULL THEN
-    RETURN;
-  ELSIF max_groups IS NULL OR max_groups < 0 THEN
+  IF max_groups IS NULL OR max_groups < 0 THEN
     RAISE EXCEPTION 'max_groups must be a number, and not negative'
       USING ERRCODE = 'invalid_parameter_value',
         DETAIL = format('The value given is %s.', coalesce(max_groups::text, 'null'));
   END IF;
   IF groups IS NOT NULL THEN
     SELECT x.* INTO STRICT g FROM @extschema@.simdup_grouping(groups, true, false) AS x;
+    members := g.members;
     max_distance := g.max_distance;
     method := g.method;
     min_resemblance := g.min_resemblance;
@@ -66,32 +61,34 @@ BEGIN
       FROM (SELECT *, row_number() OVER (ORDER BY at DESC, a, b) AS place FROM %s) AS d
       $query$, g.decisions)
     INTO STRICT grouped;
-    grouped := jsonb_build_object('members', groups::text, 'decisions', grouped, 'decide',
-      jsonb_build_object('key_type', g.keys_of, 'decide', '@extschema@.simdup_decide',
-        'table', g.decisions::text, 'less', g.less_key, 'collation', g.collation));
+    grouped := jsonb_build_object('decisions', grouped, 'decide', jsonb_build_object(
+      'key_type', g.keys_of, 'decide', '@extschema@.simdup_decide', 'table', g.decisions::text,
+      'less', g.less_key, 'collation', g.collation));
   END IF;
-  SELECT x.* INTO STRICT s
+  SELECT s.key, s.contents_of, s.has_scope, s.day_column, s.statement
+  INTO STRICT key_column, contents_of, has_scope, day_column, statement
   FROM @extschema@.simdup_grouping_source(source, max_distance, method,
-    CASE WHEN groups IS NULL THEN min_resemblance END, w, unit) AS x;
-  key_column := s.key;
-  has_content := coalesce(s.contents_of <> 'varbit'::regtype, false);
-  has_scope := s.has_scope;
-  day_column := s.day_column;
-  statement := s.statement;
-  names := ARRAY(
-    SELECT a.attname
-    FROM pg_attribute AS a
-    WHERE a.attrelid = source AND a.attnum > 0 AND NOT a.attisdropped
-      AND quote_ident(a.attname) <> s.key AND a.attname NOT IN ('fp', 'content', 'scope')
-    ORDER BY a.attnum);
-  IF groups IS NULL AND min_resemblance IS NOT NULL AND NOT has_content THEN
+    CASE WHEN groups IS NULL THEN min_resemblance END, w, unit) AS s;
+  has_content := coalesce(contents_of <> 'varbit'::regtype, false);
+  SELECT min(a.attname) FILTER (WHERE NOT has_column_privilege(source, a.attnum, 'SELECT')),
+    coalesce(array_agg(a.attname ORDER BY a.attnum) FILTER (
+      WHERE quote_ident(a.attname) <> key_column AND a.attname NOT IN ('fp', 'content', 'scope')), '{}')
+  INTO STRICT hidden, names
+  FROM pg_attribute AS a
+  WHERE a.attrelid = source AND a.attnum > 0 AND NOT a.attisdropped;
+  IF hidden IS NOT NULL THEN
+    RAISE EXCEPTION 'permission denied for column "%"', hidden
+      USING ERRCODE = 'insufficient_privilege',
+        DETAIL = format('A report shows all columns of its source, %s.', source),
+        HINT = 'Name a view that has only the columns that you may read.';
+  ELSIF groups IS NULL AND min_resemblance IS NOT NULL AND NOT has_content THEN
     RAISE EXCEPTION 'min_resemblance needs a column "content" of type text'
       USING ERRCODE = 'datatype_mismatch',
         DETAIL = format('The source is %s, whose contents are sketches.', source),
         HINT = 'Leave min_resemblance out, or name a view with the texts.';
   END IF;
 END $$;
-COMMENT ON FUNCTION simdup_report_asked(regclass, integer, text, float8, integer, text, integer, regclass) IS
+COMMENT ON FUNCTION simdup_report_asked(regclass, regclass, integer, integer, text, float8, integer, text) IS
   'implementation of simdup_report: the options, checked; those of a grouping where there is one';
 
 -- Rows to show, by their keys: their texts, cut at 1 MB, and further columns. Of more than 4 MB for one
@@ -119,10 +116,11 @@ BEGIN
   FROM pg_attribute AS a
   WHERE a.attrelid = source AND a.attname = ANY (names);
   RETURN QUERY EXECUTE format($query$
-    SELECT l.rank, l.place, nullif(btrim(left(l.content, 1048576), E' \t\r\n'), ''),
-      coalesce(octet_length(l.content) > octet_length(left(l.content, 1048576)), false), l.columns
+    SELECT l.rank, l.place, nullif(btrim(l.start, E' \t\r\n'), ''),
+      coalesce(octet_length(l.start) < octet_length(l.content), false), l.columns
     FROM (
       SELECT l.*, row_number() OVER before AS n,
+        CASE WHEN octet_length(l.content) > 1048576 THEN left(l.content, 1048576) ELSE l.content END AS start,
         sum(octet_length(l.content)) OVER before - octet_length(l.content) AS bytes
       FROM (
         SELECT DISTINCT ON (l.rank, l.place) l.rank, l.place, %s AS content,
@@ -143,44 +141,7 @@ COMMENT ON FUNCTION simdup_report_letters(regclass, text, boolean, name[], bigin
 CREATE FUNCTION simdup_report_start(content text, n integer) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
   RETURN CASE WHEN length(content) > n
     THEN regexp_replace(left(content, n), '\s+\S{0,20}$', '') || ' ...' ELSE content END;
-COMMENT ON FUNCTION simdup_report_start(text, integer) IS
-  'implementation of simdup_report: the first characters of a text';
-
--- Two texts as one: ["=", text] in both, ["-", text] in the first, ["+", text] in the second.
--- A number after a text counts the characters left out. ["~", n]: n characters in both.
--- ["more", n]: n differences that follow. Texts are cut, as samples of rows are, before they are
--- trimmed: nothing can interrupt btrim.
-CREATE FUNCTION simdup_report_spans(a text, b text) RETURNS jsonb
-  LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-BEGIN ATOMIC
-  WITH passages AS (
-    SELECT row_number() OVER () AS place, d.*, length(d.in_a) AS n_a, length(d.in_b) AS n_b,
-      CASE WHEN d.same THEN least(length(d.in_b), 149)
-        ELSE least(length(d.in_a), 240) + least(length(d.in_b), 240) END AS n_shown
-    FROM simdup_report_differences(
-      btrim(left(a, 1048576), E' \t\r\n'), btrim(left(b, 1048576), E' \t\r\n')) AS d),
-  measured AS (
-    SELECT p.*, sum(p.n_shown) OVER (ORDER BY p.place) - p.n_shown AS n_before
-    FROM passages AS p),
-  shown AS (
-    SELECT m.*, m.place = max(m.place) OVER () AS is_last
-    FROM measured AS m
-    WHERE m.n_before < 800)
-  SELECT jsonb_agg(v.span ORDER BY s.place, v.k)
-  FROM shown AS s CROSS JOIN LATERAL (VALUES
-    (1, s.same AND s.n_b < 150, jsonb_build_array('=', s.in_b)),
-    (2, s.same AND s.n_b >= 150, jsonb_build_array('=', left(s.in_b, 60))),
-    (3, s.same AND s.n_b >= 150, jsonb_build_array('~', s.n_b - 120)),
-    (4, s.same AND s.n_b >= 150, jsonb_build_array('=', right(s.in_b, 60))),
-    (5, NOT s.same AND s.n_a > 0, jsonb_build_array('-', left(s.in_a, 240))
-      || CASE WHEN s.n_a > 240 THEN jsonb_build_array(s.n_a - 240) ELSE '[]' END),
-    (6, NOT s.same AND s.n_b > 0, jsonb_build_array('+', left(s.in_b, 240))
-      || CASE WHEN s.n_b > 240 THEN jsonb_build_array(s.n_b - 240) ELSE '[]' END),
-    (7, s.is_last AND s.n_more > 0, jsonb_build_array('more', s.n_more))) AS v (k, is_there, span)
-  WHERE v.is_there;
-END;
-COMMENT ON FUNCTION simdup_report_spans(text, text) IS
-  'implementation of simdup_report: two texts as one, with what differs marked';
+COMMENT ON FUNCTION simdup_report_start(text, integer) IS 'implementation of simdup_report: a text, cut';
 
 -- The planner cannot know how many rows there are, and a hash join is never far from best. Without jit: to
 -- compile this statement takes longer than to run it.
@@ -189,17 +150,16 @@ CREATE FUNCTION simdup_report(
   min_resemblance float8 DEFAULT NULL, w integer DEFAULT 4, unit text DEFAULT 'char',
   max_groups integer DEFAULT 200, groups regclass DEFAULT NULL
 ) RETURNS jsonb LANGUAGE sql STABLE PARALLEL UNSAFE COST 1000000
-  SET jit = off SET work_mem = '64MB' SET enable_nestloop = off SET enable_mergejoin = off
+  SET jit = off SET enable_nestloop = off SET enable_mergejoin = off
 BEGIN ATOMIC
   WITH asked AS MATERIALIZED (
-    SELECT a.*, least(a.max_groups, 20000) AS n_shown
-    FROM simdup_report_asked(source, max_distance, method, min_resemblance, w, unit, max_groups, groups) AS a
+    SELECT a.*, least(max_groups, 20000) AS n_shown
+    FROM simdup_report_asked(source, groups, max_groups, max_distance, method, min_resemblance, w, unit) AS a
     WHERE source IS NOT NULL),
   rows AS MATERIALIZED (
     SELECT r.*
-    FROM asked AS a
-    CROSS JOIN LATERAL simdup_near_rows(a.source, a.groups, a.max_distance, a.method,
-      CASE WHEN a.groups IS NULL THEN a.min_resemblance END, a.w, a.unit) AS r),
+    FROM asked AS q CROSS JOIN LATERAL simdup_near_rows(source, groups, q.max_distance, q.method,
+      CASE WHEN groups IS NULL THEN q.min_resemblance END, q.w, q.unit) AS r),
 
   -- pairs of fingerprints: each counts for all pairs of their rows
   pairs AS MATERIALIZED (
@@ -211,157 +171,150 @@ BEGIN ATOMIC
     SELECT 0, r.place, r.place, r.n_same * (r.n_same - 1) / 2
     FROM rows AS r
     WHERE r.nth = 1 AND r.n_same > 1),
-
-  -- cases, the largest first, and the rows of those that are shown or listed
-  firsts AS MATERIALIZED (
-    SELECT r.*, row_number() OVER larger AS rank, coalesce(r.id, row_number() OVER larger) AS case_id,
-      sum(r.size) OVER larger - r.size AS n_before
-    FROM rows AS r
-    WHERE r.place = r.first AND r.size > 1
-    WINDOW larger AS (ORDER BY r.size DESC, r.place)),
-  members AS MATERIALIZED (
-    SELECT f.rank, f.case_id, f.rank <= a.n_shown AS is_shown, r.place, r.key, r.day,
-      f.fp <~> r.fp AS distance, row_number() OVER (PARTITION BY f.rank ORDER BY r.place) AS n
-    FROM asked AS a CROSS JOIN firsts AS f JOIN rows AS r ON r.first = f.place
-    WHERE f.rank <= a.n_shown OR f.n_before < 50000),
+  found AS MATERIALIZED (
+    SELECT p.distance, sum(p.n) AS n FROM pairs AS p GROUP BY p.distance),
 
   -- the nearest pairs, and five at each distance: any are fine that are always the same
   wanted AS (
-    SELECT n.distance, n.a, n.b, NULL::bigint AS nth
+    SELECT p.distance, p.a, p.b, NULL::bigint AS chance
     FROM (
       SELECT p.*, sum(p.n) OVER (ORDER BY p.distance, p.a, p.b) - p.n AS n_before
-      FROM (SELECT p.* FROM pairs AS p ORDER BY p.distance, p.a, p.b LIMIT 10000) AS p) AS n
-    WHERE n.n_before < 10000
+      FROM (SELECT p.* FROM pairs AS p ORDER BY p.distance, p.a, p.b LIMIT 10000) AS p) AS p
+    WHERE p.n_before < 10000
     UNION ALL
-    SELECT c.*
-    FROM (
-      SELECT p.distance, p.a, p.b, row_number() OVER (PARTITION BY p.distance
-        ORDER BY (p.a * 48271 + p.b * 69621) % 1000003, p.a, p.b) AS nth
-      FROM pairs AS p) AS c
-    WHERE c.nth <= 5),
+    SELECT f.distance, p.*
+    FROM found AS f
+    CROSS JOIN LATERAL (
+      SELECT p.a, p.b, (p.a * 48271 + p.b * 69621) % 1000003 AS chance
+      FROM pairs AS p
+      WHERE p.distance = f.distance
+      ORDER BY chance, p.a, p.b
+      LIMIT 5) AS p),
   shown_pairs AS MATERIALIZED (
     -- 142 rows of one fingerprint make 10,000 pairs
-    SELECT p.nth, p.distance, a.place AS place_a, b.place AS place_b, a.key AS a, b.key AS b,
-      row_number() OVER (PARTITION BY p.nth IS NULL
-        ORDER BY p.distance, p.nth, least(a.place, b.place), greatest(a.place, b.place)) AS place
+    SELECT p.distance, p.chance IS NOT NULL AS is_example, a.place AS place_a, b.place AS place_b,
+      a.key AS a, b.key AS b, row_number() OVER (PARTITION BY p.chance IS NULL
+        ORDER BY p.distance, p.chance, least(a.place, b.place), greatest(a.place, b.place)) AS place
     FROM wanted AS p
-    JOIN rows AS a ON a.same = p.a AND a.nth <= CASE WHEN p.nth IS NULL THEN 142 ELSE 1 END
+    JOIN rows AS a ON a.same = p.a AND a.nth <= CASE WHEN p.chance IS NULL THEN 142 ELSE 1 END
     JOIN rows AS b ON b.same = p.b AND (p.a < p.b OR a.place < b.place)
-      AND b.nth <= CASE WHEN p.nth IS NULL THEN 142 WHEN p.a < p.b THEN 1 ELSE 2 END),
+      AND b.nth <= CASE WHEN p.chance IS NULL THEN 142 WHEN p.a < p.b THEN 1 ELSE 2 END),
 
-  -- what letters share, and what each adds
+  -- the texts of the cases that are shown, the largest ones, and of examples
+  shown_cases AS MATERIALIZED (
+    SELECT r.*, coalesce(r.id, r.rank) AS case_id FROM asked AS q JOIN rows AS r ON r.rank <= q.n_shown),
   texts AS MATERIALIZED (
     SELECT t.*
-    FROM asked AS a
+    FROM asked AS q
     CROSS JOIN (
       SELECT array_agg(s.rank) AS ranks, array_agg(s.place) AS places, array_agg(s.key) AS keys
       FROM (
-        SELECT m.rank, m.place, m.key FROM members AS m WHERE m.is_shown AND m.n <= 1000
+        SELECT r.rank, r.place, r.key FROM shown_cases AS r WHERE r.member <= 1000
         UNION ALL
-        SELECT -p.place, v.place, v.key
-        FROM shown_pairs AS p CROSS JOIN LATERAL (VALUES (p.place_a, p.a), (p.place_b, p.b)) AS v (place, key)
-        WHERE p.nth IS NOT NULL) AS s) AS s
-    CROSS JOIN LATERAL
-      simdup_report_letters(a.source, a.key_column, a.has_content, a.names, s.ranks, s.places,
-        s.keys) AS t),
+        SELECT -p.place, p.place_a, p.a FROM shown_pairs AS p WHERE p.is_example
+        UNION ALL
+        SELECT -p.place, p.place_b, p.b FROM shown_pairs AS p WHERE p.is_example) AS s) AS s
+    CROSS JOIN LATERAL simdup_report_letters(source, q.key_column, q.has_content, q.names,
+      s.ranks, s.places, s.keys) AS t),
   letters AS MATERIALIZED (
-    SELECT m.rank, m.key, m.n, m.distance, t.content, t.cut, t.columns
-    FROM texts AS t JOIN members AS m ON m.rank = t.rank AND m.place = t.place),
+    SELECT r.rank, r.place, r.key, r.member, r.distance, t.content, t.cut, t.columns
+    FROM shown_cases AS r JOIN texts AS t ON t.rank = r.rank AND t.place = r.place),
   decided AS MATERIALIZED (
     SELECT DISTINCT v.a, v.b, d.same
     FROM asked AS q
     CROSS JOIN LATERAL jsonb_to_recordset(q.grouped #> '{decisions,kept}') AS d (a text, b text, same boolean)
     CROSS JOIN LATERAL (VALUES (d.a, d.b), (d.b, d.a)) AS v (a, b)),
+
+  -- what the letters of a case share, and what each adds
   commons AS MATERIALIZED (
     -- a passage in common is one that half of the letters have, two at least
-    SELECT l.rank, count(*) AS compared, CASE WHEN count(l.content) >= 2 THEN simdup_common_text(
-      array_agg(l.content ORDER BY l.n) FILTER (WHERE l.content IS NOT NULL),
-      greatest(0.5, 2.0 / count(l.content))) END AS common
+    SELECT l.rank, count(*) AS compared, min(l.content) FILTER (WHERE l.member = 1) AS content,
+      CASE WHEN count(l.content) >= 2 THEN simdup_common_text(
+        array_agg(l.content ORDER BY l.place) FILTER (WHERE l.content IS NOT NULL),
+        greatest(0.5, 2.0 / count(l.content))) END AS common
     FROM letters AS l
     GROUP BY l.rank),
-  starts AS MATERIALIZED (
-    SELECT s.*, lag(s.content) OVER alike AS earlier, lead(s.content) OVER alike AS later
+  starts AS (
+    SELECT s.*, coalesce(lag(s.content) OVER alike, lead(s.content) OVER alike) AS other
     FROM (
-      SELECT l.rank, l.key, l.content,
-        simdup_report_start(regexp_replace(left(l.content, 200), '\s+', ' ', 'g'), 90) AS start
-      FROM letters AS l
-      WHERE l.n = 1) AS s
+      SELECT c.*, simdup_report_start(regexp_replace(left(c.content, 200), '\s+', ' ', 'g'), 90) AS start
+      FROM commons AS c) AS s
     WINDOW alike AS (PARTITION BY left(s.start, 40) ORDER BY s.rank)),
+  own AS MATERIALIZED (
+    SELECT l.*, simdup_own_text(l.content, coalesce(c.common, '')) AS adds
+    FROM letters AS l JOIN commons AS c ON c.rank = l.rank),
   ranked AS (
-    SELECT l.*, row_number() OVER (PARTITION BY l.rank ORDER BY coalesce(length(l.adds), 0) DESC, l.n) AS nth
-    FROM (
-      SELECT l.*, c.common, s.key AS first, s.content AS first_content,
-        simdup_own_text(l.content, coalesce(c.common, '')) AS adds
-      FROM letters AS l JOIN commons AS c ON c.rank = l.rank JOIN starts AS s ON s.rank = l.rank) AS l),
+    SELECT o.*, row_number() OVER (of_case ORDER BY coalesce(length(o.adds), 0) DESC, o.place) AS nth,
+      count(*) FILTER (WHERE o.content IS NOT NULL AND o.adds IS NULL) OVER of_case AS add_nothing
+    FROM own AS o
+    WINDOW of_case AS (PARTITION BY o.rank)),
   described AS (
-    SELECT r.rank, count(*) FILTER (WHERE r.adds IS NULL AND r.content IS NOT NULL) AS add_nothing,
-      jsonb_agg(jsonb_build_object(
-          'key', simdup_report_start(r.key, 200), 'distance', r.distance, 'decided', d.same,
-          'columns', r.columns,
-          'resemblance', round(shingle_resemblance(r.content, r.first_content, q.w, q.unit)::numeric, 4),
-          'no_text', r.content IS NULL, 'cut', r.cut, 'adds', simdup_report_start(r.adds, 500),
-          'lacks', CASE WHEN NOT r.cut
-            THEN simdup_report_start(simdup_own_text(r.common, r.content), 240) END,
-          'numbers', simdup_report_start(simdup_own_numbers(r.content, r.first_content), 240))
-        ORDER BY r.nth) FILTER (WHERE r.nth <= 20) AS members
+    SELECT r.rank, r.add_nothing, jsonb_agg(jsonb_build_object(
+        'key', simdup_report_start(r.key, 200), 'distance', r.distance, 'decided', d.same,
+        'columns', r.columns, 'no_text', r.content IS NULL, 'cut', r.cut,
+        'resemblance', round(shingle_resemblance(r.content, c.content, q.w, q.unit)::numeric, 4),
+        'adds', simdup_report_start(r.adds, 500),
+        'lacks', CASE WHEN NOT r.cut THEN simdup_report_start(simdup_own_text(c.common, r.content), 240) END,
+        'numbers', simdup_report_start(simdup_own_numbers(r.content, c.content), 240))
+      ORDER BY r.nth) AS members
     FROM asked AS q
     CROSS JOIN ranked AS r
-    LEFT JOIN decided AS d ON r.nth <= 20 AND d.a = r.first AND d.b = r.key
-    GROUP BY r.rank),
+    JOIN commons AS c ON c.rank = r.rank
+    JOIN shown_cases AS f ON f.rank = r.rank AND f.member = 1
+    LEFT JOIN decided AS d ON d.a = f.key AND d.b = r.key
+    WHERE r.nth <= 20
+    GROUP BY r.rank, r.add_nothing),
+  reaches AS (
+    SELECT r.rank, max(r.distance) AS reach, min(r.day) AS since, max(r.day) AS until
+    FROM shown_cases AS r GROUP BY r.rank),
   cases AS (
     SELECT f.rank, jsonb_build_object('id', f.case_id, 'size', f.size, 'outside', coalesce(o.n, 0),
         'reach', m.reach, 'first', simdup_report_start(f.key, 200), 'start', coalesce(s.start, ''),
-        'differs', simdup_report_start(simdup_own_text(s.content, coalesce(s.earlier, s.later)), 90),
-        'common', simdup_report_start(c.common, 2000), 'compared', c.compared,
+        'differs', simdup_report_start(simdup_own_text(s.content, s.other), 90),
+        'common', simdup_report_start(s.common, 2000), 'compared', s.compared,
         'add_nothing', d.add_nothing, 'members', d.members)
       || CASE WHEN q.has_scope THEN jsonb_build_object('scope', f.scope) ELSE '{}' END
-      || CASE WHEN m.since IS NULL THEN '{}'
-        ELSE jsonb_build_object('from', m.since, 'to', m.until) END AS data
+      || CASE WHEN m.since IS NULL THEN '{}' ELSE jsonb_build_object('from', m.since, 'to', m.until) END
+      AS data
     FROM asked AS q
-    CROSS JOIN firsts AS f
-    JOIN (
-      SELECT m.rank, max(m.distance) AS reach, min(m.day) AS since, max(m.day) AS until
-      FROM members AS m
-      WHERE m.is_shown
-      GROUP BY m.rank) AS m ON m.rank = f.rank
-    JOIN commons AS c ON c.rank = f.rank
+    JOIN shown_cases AS f ON f.member = 1
+    JOIN reaches AS m ON m.rank = f.rank
     JOIN starts AS s ON s.rank = f.rank
     JOIN described AS d ON d.rank = f.rank
-    LEFT JOIN (SELECT r.id, count(*) AS n FROM rows AS r WHERE r.n = 0 GROUP BY 1) AS o ON o.id = f.id),
+    LEFT JOIN (SELECT r.id, count(*) AS n FROM rows AS r WHERE r.n = 0 GROUP BY r.id) AS o ON o.id = f.id),
+
+  -- the parts of lists that fit: a page has a character beyond ASCII in six bytes
   kept_cases AS (
     SELECT coalesce(jsonb_agg(c.data ORDER BY c.rank), '[]') AS kept
     FROM (
-      -- a page has a character beyond ASCII in six bytes
       SELECT c.*, sum(2.5 * octet_length(c.data::text) - 1.5 * length(c.data::text))
         OVER (ORDER BY c.rank) AS bytes
       FROM cases AS c) AS c
-    CROSS JOIN asked AS a
-    WHERE c.bytes <= greatest(least(a.max_groups::bigint * 5000, 8000000), 1000000)),
-
-  -- lists
+    WHERE c.bytes <= greatest(least(max_groups::bigint * 5000, 8000000), 1000000)),
+  listed AS MATERIALIZED (
+    SELECT r.serial, coalesce(r.id, r.rank) AS case_id, r.distance, simdup_report_start(r.key, 200) AS key,
+      CASE WHEN q.has_content AND l.place IS NOT NULL
+        THEN coalesce(simdup_report_start(l.content, 5000), '') END AS content
+    FROM asked AS q
+    CROSS JOIN rows AS r
+    LEFT JOIN letters AS l ON l.place = r.place
+    WHERE r.serial <= 50000),
   kept_rows AS (
     SELECT coalesce(jsonb_agg(jsonb_build_array(l.case_id, l.key, l.distance)
-      || CASE WHEN l.content_bytes <= 500000 AND l.content IS NOT NULL
-        THEN jsonb_build_array(l.content) ELSE '[]' END ORDER BY l.rank, l.n), '[]') AS kept
+      || CASE WHEN l.content IS NOT NULL AND l.content_bytes <= 1000000
+        THEN jsonb_build_array(l.content) ELSE '[]' END ORDER BY l.serial), '[]') AS kept
     FROM (
       SELECT l.*, sum(octet_length(l.key) + 15) OVER before AS bytes,
-        sum(2.5 * octet_length(l.content) - 1.5 * length(l.content)) OVER before AS content_bytes
-      FROM (
-        SELECT m.rank, m.n, m.case_id, m.distance, simdup_report_start(m.key, 200) AS key,
-          CASE WHEN q.has_content AND t.rank IS NOT NULL
-            THEN coalesce(simdup_report_start(t.content, 5000), '') END AS content
-        FROM asked AS q
-        CROSS JOIN (SELECT m.* FROM members AS m ORDER BY m.rank, m.n LIMIT 50000) AS m
-        LEFT JOIN texts AS t ON t.rank = m.rank AND t.place = m.place) AS l
-      WINDOW before AS (ORDER BY l.rank, l.n)) AS l
+        sum(5 * octet_length(l.content) - 3 * length(l.content)) OVER before AS content_bytes
+      FROM listed AS l
+      WINDOW before AS (ORDER BY l.serial)) AS l
     WHERE l.bytes <= 500000),
   kept_pairs AS (
-    SELECT coalesce(jsonb_agg(p.data ORDER BY p.place), '[]') AS kept
+    SELECT coalesce(jsonb_agg(jsonb_build_array(p.a, p.b, p.distance) ORDER BY p.place), '[]') AS kept
     FROM (
-      SELECT p.place, jsonb_build_array(p.a, p.b, p.distance) AS data,
-        sum(octet_length(p.a) + octet_length(p.b) + 10) OVER (ORDER BY p.place) AS bytes
+      SELECT p.*, sum(octet_length(p.a) + octet_length(p.b) + 10) OVER (ORDER BY p.place) AS bytes
       FROM shown_pairs AS p
-      WHERE p.nth IS NULL AND p.place <= 10000) AS p
+      WHERE NOT p.is_example AND p.place <= 10000) AS p
     WHERE p.bytes <= 200000),
   examples AS (
     SELECT coalesce(jsonb_agg(jsonb_build_object(
@@ -370,7 +323,7 @@ BEGIN ATOMIC
         'resemblance', round(shingle_resemblance(a.content, b.content, q.w, q.unit)::numeric, 4),
         'numbers_a', simdup_report_start(simdup_own_numbers(a.content, b.content), 240),
         'numbers_b', simdup_report_start(simdup_own_numbers(b.content, a.content), 240),
-        'differences', simdup_report_spans(coalesce(a.content, ''), coalesce(b.content, ''))
+        'differences', simdup_report_differences(coalesce(a.content, ''), coalesce(b.content, ''))
           || CASE WHEN a.cut OR b.cut THEN '[["cut"]]'::jsonb ELSE '[]' END)
       ORDER BY p.place), '[]') AS examples
     FROM asked AS q
@@ -378,37 +331,33 @@ BEGIN ATOMIC
     LEFT JOIN texts AS a ON a.rank = -p.place AND a.place = p.place_a
     LEFT JOIN texts AS b ON b.rank = -p.place AND b.place = p.place_b
     LEFT JOIN decided AS d ON d.a = p.a AND d.b = p.b
-    WHERE p.nth IS NOT NULL),
+    WHERE p.is_example),
   questions AS (
     SELECT coalesce(jsonb_agg(to_jsonb(r) - '{content_a,content_b,only_a,only_b,n_decided}'::text[]
         || jsonb_build_object('decides', r.n_decided,
-          'differences', simdup_report_spans(r.content_a, r.content_b))
+          'differences', simdup_report_differences(r.content_a, r.content_b))
       ORDER BY r.ordinality), '[]') AS questions
-    FROM asked AS q CROSS JOIN LATERAL simdup_review(q.groups, 50) WITH ORDINALITY AS r
-    WHERE q.groups IS NOT NULL AND r.n_decided > 0),
+    FROM simdup_review(groups, 50) WITH ORDINALITY AS r
+    WHERE groups IS NOT NULL AND r.n_decided > 0),
 
   -- figures
   scopes AS MATERIALIZED (
-    SELECT r.*, coalesce(f.clusters, 0) AS clusters, coalesce(f.repeats, 0) AS repeats,
-      coalesce(f.largest, 1) AS largest, row_number() OVER (ORDER BY r.counted DESC, r.first) AS rank
-    FROM (
-      SELECT r.part, min(r.scope) AS scope, min(r.place) AS first, sum(r.n) AS counted,
-        sum(r.n) FILTER (WHERE r.nth = 1) AS n_distinct,
-        count(*) FILTER (WHERE r.nth = 1 AND r.n_same > 1) AS equal_sets,
-        count(*) FILTER (WHERE r.n_same > 1) AS equal_rows
-      FROM rows AS r
-      WHERE r.part IS NOT NULL
-      GROUP BY r.part) AS r
-    LEFT JOIN (
-      SELECT f.part AS of, count(*) AS clusters, sum(f.size - 1) AS repeats, max(f.size) AS largest
-      FROM firsts AS f
-      GROUP BY f.part) AS f ON f.of = r.part),
+    SELECT min(r.scope) AS scope, sum(r.n) AS counted, sum(r.n) FILTER (WHERE r.nth = 1) AS n_distinct,
+      count(*) FILTER (WHERE r.nth = 1 AND r.n_same > 1) AS equal_sets,
+      count(*) FILTER (WHERE r.n_same > 1) AS equal_rows,
+      count(*) FILTER (WHERE r.member = 1) AS clusters,
+      count(*) FILTER (WHERE r.member > 1) AS repeats, coalesce(max(r.size), 1) AS largest,
+      count(*) FILTER (WHERE r.id IS NULL) AS n_alone,
+      row_number() OVER (ORDER BY sum(r.n) DESC, min(r.place)) AS rank
+    FROM rows AS r
+    WHERE r.part IS NOT NULL
+    GROUP BY r.part),
   figures AS MATERIALIZED (
     SELECT (SELECT sum(r.n) FROM rows AS r) AS n, count(*) AS n_scopes,
       coalesce(sum(s.counted), 0) AS counted, coalesce(sum(s.n_distinct), 0) AS n_distinct,
       coalesce(sum(s.equal_sets), 0) AS equal_sets, coalesce(sum(s.equal_rows), 0) AS equal_rows,
       coalesce(sum(s.clusters), 0) AS clusters, coalesce(sum(s.repeats), 0) AS repeats,
-      coalesce(max(s.largest), 0) AS largest,
+      coalesce(max(s.largest), 0) AS largest, coalesce(sum(s.n_alone), 0) AS n_alone,
       coalesce(sum(s.counted * (s.counted - 1) / 2), 0) AS n_pairs,
       jsonb_agg(jsonb_build_object('scope', s.scope, 'rows', s.counted, 'repeats', s.repeats,
         'clusters', s.clusters, 'largest', s.largest) ORDER BY s.rank) FILTER (WHERE s.rank <= 100) AS kept
@@ -418,66 +367,58 @@ BEGIN ATOMIC
       ORDER BY s.most), '[]') AS sizes
     FROM (
       -- the next power of two
-      SELECT 1::bigint << length(ltrim((s.size - 1)::bit(40)::text, '0')) AS most, sum(s.n) AS n
-      FROM (SELECT f.size, count(*) AS n FROM firsts AS f GROUP BY f.size) AS s
+      SELECT 1::bigint << length(ltrim((r.size - 1)::bit(40)::text, '0')) AS most, count(*) AS n
+      FROM rows AS r
+      WHERE r.member = 1
       GROUP BY 1) AS s),
   distances AS (
-    SELECT coalesce(sum(d.n), 0) AS n, jsonb_agg(jsonb_build_object('distance', d.distance, 'pairs', d.n,
-      'by_chance', round((d.n_pairs *
-        (d.chances[d.distance + 1] - coalesce(d.chances[d.distance], 0)))::numeric, 6))
-      ORDER BY d.distance) AS distances
-    FROM (
-      SELECT k.distance, f.n_pairs, c.chances, coalesce(p.n, 0) AS n
-      FROM asked AS q
-      CROSS JOIN figures AS f
-      CROSS JOIN (
-        SELECT simdup_report_chances(coalesce(array_agg(r.fp ORDER BY r.place), '{}')) AS chances
-        FROM rows AS r
-        WHERE r.fp IS NOT NULL
-          AND r.place % (SELECT (f.counted::bigint + 4095) / 4096 FROM figures AS f) = 0) AS c
-      CROSS JOIN LATERAL generate_series(0, q.max_distance) AS k (distance)
-      LEFT JOIN (SELECT p.distance, sum(p.n) AS n FROM pairs AS p GROUP BY 1) AS p
-        ON p.distance = k.distance) AS d),
-  periods AS (
-    SELECT jsonb_build_object('column', min(q.day_column), 'unit', min(p.unit), 'counts', jsonb_agg(
-      jsonb_build_object('from', p.first_day, 'rows', p.n, 'repeats', p.repeats) ORDER BY p.first_day))
-      AS periods
+    SELECT coalesce(sum(p.n), 0) AS n, jsonb_agg(jsonb_build_object(
+      'distance', k.distance, 'pairs', coalesce(p.n, 0), 'by_chance', round((f.n_pairs
+        * (c.chances[k.distance + 1] - coalesce(c.chances[k.distance], 0)))::numeric, 6))
+      ORDER BY k.distance) AS distances
     FROM asked AS q
-    CROSS JOIN (
+    CROSS JOIN figures AS f
+    JOIN rows AS c ON c.chances IS NOT NULL
+    CROSS JOIN LATERAL generate_series(0, q.max_distance) AS k (distance)
+    LEFT JOIN found AS p ON p.distance = k.distance),
+  days AS (
+    SELECT r.day, sum(r.n) AS n, count(*) FILTER (WHERE r.member > 1) AS repeats,
+      CASE WHEN max(r.day) OVER () - min(r.day) OVER () < 182 THEN 'week' ELSE 'month' END AS unit
+    FROM rows AS r
+    WHERE r.day IS NOT NULL
+    GROUP BY r.day),
+  periods AS (
+    SELECT p.unit, jsonb_agg(jsonb_build_object('from', p.first_day, 'rows', p.n, 'repeats', p.repeats)
+      ORDER BY p.first_day) AS counts
+    FROM (
       -- no timestamp is as early as the first days of the first month
       SELECT d.unit, CASE WHEN d.day < '4714-12-01 BC' THEN '4714-11-24 BC'
           ELSE date_trunc(d.unit, d.day::timestamp)::date END AS first_day,
         sum(d.n) AS n, sum(d.repeats) AS repeats
-      FROM (
-        SELECT r.day, sum(r.n) AS n, count(*) FILTER (WHERE r.first < r.place) AS repeats,
-          CASE WHEN max(r.day) OVER () - min(r.day) OVER () < 182 THEN 'week' ELSE 'month' END AS unit
-        FROM rows AS r
-        WHERE r.day IS NOT NULL
-        GROUP BY r.day) AS d
+      FROM days AS d
       GROUP BY 1, 2) AS p
-    HAVING count(*) > 0)
+    GROUP BY p.unit)
 
   SELECT jsonb_build_object('version', 1,
       'settings', jsonb_build_object('query', q.statement, 'max_distance', q.max_distance, 'method', q.method,
-        'min_resemblance', q.min_resemblance, 'w', q.w, 'unit', q.unit, 'max_groups', q.max_groups,
-        'groups', q.grouped -> 'members', 'has_content', q.has_content, 'columns', q.names),
+        'min_resemblance', q.min_resemblance, 'w', q.w, 'unit', q.unit, 'max_groups', max_groups,
+        'groups', q.members, 'has_content', q.has_content, 'columns', q.names),
       'counts', jsonb_build_object('rows', f.n, 'with_fingerprint', f.counted,
         'without_fingerprint', f.n - f.counted, 'distinct_fingerprints', f.n_distinct,
         'equal_sets', f.equal_sets, 'equal_rows', f.equal_rows, 'repeats', f.repeats, 'clusters', f.clusters,
         'cluster_rows', f.clusters + f.repeats, 'largest', f.largest)
-        || CASE WHEN q.groups IS NULL THEN '{}' ELSE jsonb_build_object(
-          'without_case', (
-            SELECT coalesce(sum(r.n), 0) FROM rows AS r WHERE r.part IS NOT NULL AND r.id IS NULL)) END,
+        || CASE WHEN groups IS NULL THEN '{}' ELSE jsonb_build_object('without_case', f.n_alone) END,
       'sizes', z.sizes, 'distances', d.distances,
       'cases', jsonb_build_object('all', f.clusters, 'kept', k.kept),
       'rows', jsonb_build_object('all', f.clusters + f.repeats, 'kept', r.kept),
       'pairs', jsonb_build_object('all', d.n, 'kept', p.kept),
       'examples', e.examples)
-    || coalesce((SELECT jsonb_build_object('periods', t.periods) FROM periods AS t), '{}')
+    || coalesce((SELECT jsonb_build_object('periods', jsonb_build_object(
+      'column', q.day_column, 'unit', t.unit, 'counts', t.counts)) FROM periods AS t), '{}')
     || CASE WHEN q.has_scope AND f.n_scopes > 0
       THEN jsonb_build_object('scopes', jsonb_build_object('all', f.n_scopes, 'kept', f.kept)) ELSE '{}' END
-    || CASE WHEN q.groups IS NULL THEN '{}' ELSE
-      jsonb_build_object('questions', u.questions) || (q.grouped - 'members') END
+    || CASE WHEN groups IS NULL THEN '{}' ELSE
+      jsonb_build_object('questions', u.questions) || q.grouped END
     || jsonb_build_object('made', jsonb_build_object(
       'at', to_char(q.started AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
       'seconds', round(extract(epoch FROM clock_timestamp() - q.started), 3),
@@ -489,59 +430,63 @@ END;
 COMMENT ON FUNCTION simdup_report(regclass, integer, text, float8, integer, text, integer, regclass) IS
   'a table''s duplicates as data: counts, cases with what each letter adds, pairs, decisions, settings';
 
--- Check what a page is made with, and put it together. Its texts call a row a letter, or what noun says;
--- their keys stay. The names between two signs @ of the template stand for values.
+-- Put a page together, of a source or of a ready report. Its texts call a row a letter, or what noun says;
+-- their keys stay. In the template, a name between two signs @ stands for a value.
 CREATE FUNCTION simdup_report_html(
-  report jsonb, title text, row_url text DEFAULT NULL, before jsonb DEFAULT NULL, lang text DEFAULT 'en',
-  translations jsonb DEFAULT NULL, noun text DEFAULT NULL
-) RETURNS text LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 100000
-SET search_path = pg_catalog, pg_temp SET jit = off AS $$
+  source regclass DEFAULT NULL, title text DEFAULT NULL, max_distance integer DEFAULT 8,
+  method text DEFAULT 'leader', min_resemblance float8 DEFAULT NULL, w integer DEFAULT 4,
+  unit text DEFAULT 'char', max_groups integer DEFAULT 200, groups regclass DEFAULT NULL,
+  row_url text DEFAULT NULL, before jsonb DEFAULT NULL, lang text DEFAULT 'en',
+  translations jsonb DEFAULT NULL, noun text DEFAULT NULL, report jsonb DEFAULT NULL
+) RETURNS text LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 1000000
+SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict error
 DECLARE
+  shown jsonb;
   heading text := left(title, 1000);
   language text := coalesce(lang, 'en');
   style text := @extschema@.simdup_report_file(1);
   script text := @extschema@.simdup_report_file(2);
   texts text := @extschema@.simdup_report_file(3);
-  quoted text := to_json(left(noun, 100));
+  quoted text := to_json(left(nullif(btrim(noun), ''), 100));
   one text := replace(
     @extschema@.simdup_report_ascii(substr(quoted, 2, length(quoted) - 2), false), '\', '\\');
   many text := CASE WHEN one ~ '[^aeiou]y$' THEN left(one, -1) || 'ies'
     WHEN one ~ '(s|x|z|ch|sh)$' THEN one || 'es' ELSE one || 's' END;
   given jsonb := CASE WHEN jsonb_typeof(translations) = 'object' THEN translations ELSE '{}' END;
-  unknown text := (SELECT min(k) FROM jsonb_object_keys(given) AS k
-    WHERE k !~ '^[a-z_]+$' OR position(format('"%s": [', k) IN texts) = 0);
-  no_text text := (SELECT min(t.key) FROM jsonb_each(given) AS t WHERE jsonb_typeof(t.value) <> 'string');
   c record;
 BEGIN
-  IF num_nulls(report, title) > 0 THEN
+  IF title IS NULL OR num_nulls(source, report) = 2 THEN
     RETURN NULL;
   END IF;
   SELECT v.* INTO c
   FROM (VALUES
-    (jsonb_typeof(report #> '{counts,rows}') IS DISTINCT FROM 'number', 'argument "report" is not a report',
-      'It has no number of rows.', 'A report is what simdup_report returns.'),
-    (position('%s' IN row_url) = 0, 'row_url has no place for the key',
-      format('The template given is "%s".', row_url),
+    (report IS NOT NULL AND jsonb_typeof(report #> '{counts,rows}') IS DISTINCT FROM 'number',
+      'argument "report" is not a report', left(report::text, 99), 'A report is what simdup_report returns.'),
+    (position('%s' IN row_url) = 0, 'row_url has no place for the key', row_url,
       'Write %s where the key belongs: https://city.example/letters/%s'),
-    (row_url ~ '[\x01-\x20\x7f]', 'row_url must not contain blanks or control characters',
-      format('The template given is "%s".', row_url), 'Write %20 for a blank.'),
+    (row_url ~ '[\x01-\x20\x7f]', 'row_url must not contain blanks or control characters', row_url,
+      'Write %20 for a blank.'),
     (lower((regexp_match(row_url, '^([^:/?#]*):'))[1]) NOT IN ('http', 'https'),
-      'row_url must begin with http:, https: or a path', format('The template given is "%s".', row_url),
+      'row_url must begin with http:, https: or a path', row_url,
       'Write https://city.example/letters/%s or /letters/%s.'),
-    (language !~ '^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$', 'invalid language',
-      format('The language given is "%s".', language), 'Write a language tag, such as "en" or "zh-CN".'),
-    (jsonb_typeof(translations) <> 'object', 'translations is not a JSON object',
-      format('It is of type %s.', jsonb_typeof(translations)), 'Write {"case": "Fall {1}"}.'),
-    (unknown IS NOT NULL, 'a page has no such text', format('The key given is "%s".', unknown),
-      'Each page has its texts by key in the script element "texts".'),
-    (no_text IS NOT NULL, 'translation is not a string', format('The key given is "%s".', no_text),
-      'Write {"case": "Fall {1}"}.')) AS v (is_wrong, message, detail, hint)
+    (language !~ '^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$', 'invalid language', language,
+      'Write a language tag, such as "en" or "zh-CN".'),
+    (jsonb_typeof(translations) <> 'object', 'translations is not a JSON object', translations::text,
+      'Write {"case": "Fall {1}"}.')) AS v (is_wrong, message, value, hint)
   WHERE v.is_wrong
+  UNION ALL
+  SELECT true,
+    CASE WHEN jsonb_typeof(t.value) = 'string' THEN 'a page has no such text'
+      ELSE 'translation is not a string' END,
+    t.key, 'A page has its texts by key in its script element "texts".'
+  FROM jsonb_each(given) AS t
+  WHERE jsonb_typeof(t.value) <> 'string' OR t.key !~ '^[a-z_]+$'
+    OR position(format('"%s": [', t.key) IN texts) = 0
   LIMIT 1;
   IF FOUND THEN
-    RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
-      MESSAGE = c.message, DETAIL = c.detail, HINT = c.hint;
+    RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value', MESSAGE = c.message,
+      DETAIL = format('The value given is "%s".', c.value), HINT = c.hint;
   END IF;
   IF one IS NOT NULL THEN
     texts := regexp_replace(replace(texts, '\u5c01', '\u4efd'), '\mletters\M(?!":)', many, 'g');
@@ -549,6 +494,8 @@ BEGIN
     texts := regexp_replace(texts, '\mletter\M', one, 'g');
     texts := regexp_replace(texts, '\\u4fe1(\\u4ef6)?', one, 'g');
   END IF;
+  shown := coalesce(report, @extschema@.simdup_report(source, max_distance, method, min_resemblance, w, unit,
+    max_groups, groups));
   RETURN (
     SELECT string_agg(CASE
         WHEN p.place % 2 = 1 THEN p.name
@@ -559,12 +506,12 @@ BEGIN
         WHEN p.name = 'style_hash' THEN 'sha256-' || encode(sha256(convert_to(style, 'UTF8')), 'base64')
         WHEN p.name = 'script_hash' THEN 'sha256-' || encode(sha256(convert_to(script, 'UTF8')), 'base64')
         WHEN p.name = 'texts' THEN texts
-        WHEN p.name = 'data' THEN @extschema@.simdup_report_ascii(jsonb_build_object('report', report,
+        WHEN p.name = 'data' THEN @extschema@.simdup_report_ascii(jsonb_build_object('report', shown,
           'title', heading, 'row_url', row_url, 'before', coalesce(before -> 'counts', before),
           'lang', language, 'translations', translations)::text, false)
         WHEN p.name ~ '^n_'
-          THEN to_char((report -> 'counts' ->> substr(p.name, 3))::numeric, 'FM999,999,999,990')
-        ELSE coalesce(@extschema@.simdup_report_ascii(translations ->> p.name, true),
+          THEN to_char((shown -> 'counts' ->> substr(p.name, 3))::numeric, 'FM999,999,999,990')
+        ELSE coalesce(@extschema@.simdup_report_ascii(given ->> p.name, true),
           -- what is not ASCII is "\u1234" in the file
           regexp_replace(@extschema@.simdup_report_ascii(
             (regexp_match(texts, format('"%s": \["(.*?)", "(.*?)"\]', p.name)))[
@@ -572,19 +519,6 @@ BEGIN
         END, '' ORDER BY p.place)
     FROM regexp_split_to_table(@extschema@.simdup_report_file(0), '@') WITH ORDINALITY AS p (name, place));
 END $$;
-COMMENT ON FUNCTION simdup_report_html(jsonb, text, text, jsonb, text, jsonb, text) IS
-  'a report of simdup_report as one HTML page: cases, what each letter adds, pairs, decisions';
-
--- A text, since the name of a source as an untyped constant could be a jsonb as well as a regclass.
-CREATE FUNCTION simdup_report_html(
-  source text, title text, max_distance integer DEFAULT 8, method text DEFAULT 'leader',
-  min_resemblance float8 DEFAULT NULL, w integer DEFAULT 4, unit text DEFAULT 'char',
-  max_groups integer DEFAULT 200, groups regclass DEFAULT NULL, row_url text DEFAULT NULL,
-  before jsonb DEFAULT NULL, lang text DEFAULT 'en', translations jsonb DEFAULT NULL,
-  noun text DEFAULT NULL
-) RETURNS text LANGUAGE sql STABLE PARALLEL UNSAFE COST 1000000
-  RETURN simdup_report_html(
-    simdup_report(source::regclass, max_distance, method, min_resemblance, w, unit, max_groups, groups),
-    title, row_url, before, lang, translations, noun);
-COMMENT ON FUNCTION simdup_report_html(text, text, integer, text, float8, integer, text, integer, regclass,
-  text, jsonb, text, jsonb, text) IS 'simdup_report of a source, by its name, as one HTML page';
+COMMENT ON FUNCTION simdup_report_html(regclass, text, integer, text, float8, integer, text, integer,
+  regclass, text, jsonb, text, jsonb, text, jsonb) IS
+  'a source''s duplicates, or a report of simdup_report, as one HTML page';

@@ -46,7 +46,8 @@ FROM duplicate_report, jsonb_each_text(report -> 'counts'),
 \pset tuples_only on
 \set page_file :out .html
 \o :page_file
-SELECT simdup_report_html(report, :'title', nullif(:'url', ''), nullif(:'before'::jsonb, '{}')) FROM duplicate_report;
+SELECT simdup_report_html(title => :'title', report => report, row_url => nullif(:'url', ''),
+  before => nullif(:'before'::jsonb, '{}')) FROM duplicate_report;
 
 \o :numbers
 SELECT jsonb_build_object('day', current_date, 'before', :'before'::jsonb, 'counts', report -> 'counts') FROM duplicate_report;

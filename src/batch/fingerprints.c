@@ -153,7 +153,8 @@ simdup_fingerprints_by_row(SimdupFingerprints *fingerprints, uint64 *fps,
 			uint32 row = simdup_row_at(fingerprints, j);
 
 			fps[row] = fingerprint.fp;
-			scopes[row] = (uint32) scope;
+			if (scopes != NULL)
+				scopes[row] = (uint32) scope;
 		}
 	}
 }

@@ -2,13 +2,15 @@
  * near_rows.c
  *	  simdup_near_rows: the rows of a source that are near others, for a report.
  *
- * They come one by one, as the rows of a grouping and a sample do. Most rows are
- * alone, and are counted by scope and day.
+ * They come one by one, as the rows of a grouping do. Most rows are alone, and are
+ * counted by scope and day.
  */
 #include "postgres.h"
 #include "compat.h"
 
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/memutils.h"
@@ -16,20 +18,32 @@
 #include "batch/distinct_rows.h"
 #include "batch/groups.h"
 #include "core/compare/resemblance.h"
+#include "core/fingerprint/hamming.h"
 #include "core/host.h"
 #include "core/search/sort.h"
 #include "server/arguments.h"
 #include "type/simhash64.h"
+
+/* Several rows of one cluster. */
+typedef struct Cluster
+{
+	uint32 first;  /* row */
+	uint32 n;	   /* rows */
+	uint32 before; /* rows of larger clusters */
+} Cluster;
 
 /* The rows of a source that are being returned. */
 typedef struct NearRows
 {
 	SimdupGrouping grouping;
 	ReturnSetInfo *result;
-	uint32 *first; /* by row: the first one of its cluster, or SIMDUP_NO_ROW */
-	uint32 *size;  /* of a cluster, by first row */
-	uint8 *near;   /* bits, by the first row of a fingerprint */
-	uint32 scope;  /* the current one */
+	bool has_groups;
+	Cluster *clusters;	/* the largest first */
+	uint32 *rank;		/* by row: of its cluster, from 1; 0: alone */
+	uint32 *member;		/* by row: its number in its cluster, from 1 */
+	uint64 *fps;		/* by row */
+	uint8 *near;		/* bits, by a fingerprint's first row */
+	uint32 scope;		/* the current one */
 	SimdupEntry *alone; /* its rows that are counted only, by day */
 	Size n_alone;
 } NearRows;
@@ -44,14 +58,47 @@ enum
 	SCOPE,
 	DAY,
 	ID,
-	FIRST,
+	RANK,
+	MEMBER,
+	SERIAL,
 	CLUSTER_SIZE,
+	DISTANCE,
 	SAME,
 	NTH,
 	N_SAME,
 	N,
+	CHANCES,
 	N_COLUMNS
 };
+
+/* A row of the result. Its columns are NULL until they are set. */
+typedef struct ResultRow
+{
+	Datum values[N_COLUMNS];
+	bool nulls[N_COLUMNS];
+} ResultRow;
+
+static ResultRow
+no_values(void)
+{
+	ResultRow result;
+
+	memset(&result, true, sizeof(result));
+	return result;
+}
+
+static void
+set(ResultRow *result, int column, Datum value)
+{
+	result->values[column] = value;
+	result->nulls[column] = false;
+}
+
+static void
+set_number(ResultRow *result, int column, int64 value)
+{
+	set(result, column, Int64GetDatum(value));
+}
 
 /* Mark two near fingerprints: a SimdupRowPairSink. */
 static void
@@ -63,36 +110,37 @@ mark_near(void *arg, uint32 a, uint32 b, uint32 distance pg_attribute_unused())
 	simdup_set_bit(r->near, b);
 }
 
-/* Number rows from 1. */
-static Datum
-place_of(uint32 row)
-{
-	return Int64GetDatum((int64) row + 1);
-}
-
-/* Fill in what the nth row of a fingerprint has of its own. */
+/* Set what a row has of its own. Rows are numbered from 1. */
 static void
-fill_row(const NearRows *r, uint32 row, const SimdupFingerprint *fingerprint,
-		 uint32 nth, Datum *values, bool *nulls)
+set_row(ResultRow *result, const NearRows *r, uint32 row,
+		const SimdupFingerprint *fingerprint)
 {
 	const SimdupGrouping *grouping = &r->grouping;
-	uint32 first = r->first[row];
 
-	nulls[KEY] = nulls[FP] = nulls[SAME] = false;
-	nulls[ID] = grouping->ids[row] == SIMDUP_NO_ID;
-	nulls[FIRST] = nulls[CLUSTER_SIZE] = first == SIMDUP_NO_ROW;
-	values[KEY] = CStringGetTextDatum(
-		simdup_key_text(grouping->source.type[SIMDUP_SOURCE_KEY],
-						simdup_keys_get(grouping->keys, row, 0)));
-	values[FP] = Simhash64GetDatum(fingerprint->fp);
-	values[ID] = Int64GetDatum(grouping->ids[row]);
-	values[FIRST] = place_of(first);
-	if (first != SIMDUP_NO_ROW)
-		values[CLUSTER_SIZE] = Int64GetDatum(r->size[first]);
-	values[SAME] =
-		place_of(simdup_row_at(grouping->fingerprints, fingerprint->start));
-	values[NTH] = Int64GetDatum(nth);
-	values[N_SAME] = Int64GetDatum(fingerprint->n);
+	set(result, KEY,
+		CStringGetTextDatum(
+			simdup_key_text(grouping->source.type[SIMDUP_SOURCE_KEY],
+							simdup_keys_get(grouping->keys, row, 0))));
+	set(result, FP, Simhash64GetDatum(fingerprint->fp));
+	set_number(result, SAME,
+			   (int64) simdup_row_at(grouping->fingerprints,
+									 fingerprint->start) +
+				   1);
+	set_number(result, N_SAME, fingerprint->n);
+	if (r->has_groups && grouping->ids[row] != SIMDUP_NO_ID)
+		set_number(result, ID, grouping->ids[row]);
+	if (r->rank[row] > 0)
+	{
+		const Cluster *cluster = &r->clusters[r->rank[row] - 1];
+
+		set_number(result, RANK, r->rank[row]);
+		set_number(result, MEMBER, r->member[row]);
+		set_number(result, SERIAL, (int64) cluster->before + r->member[row]);
+		set_number(result, CLUSTER_SIZE, cluster->n);
+		set(result, DISTANCE,
+			Int32GetDatum(
+				simdup_hamming64(fingerprint->fp, r->fps[cluster->first])));
+	}
 }
 
 /*
@@ -108,28 +156,26 @@ put_row(const NearRows *r, uint32 row, const SimdupFingerprint *fingerprint,
 	MemoryContext old = MemoryContextSwitchTo(rows->row_context);
 	DateADT day =
 		grouping->days == NULL ? DATEVAL_NOBEGIN : grouping->days[row];
-	Datum values[N_COLUMNS] = {[PLACE] = place_of(row),
-							   [PART] = Int64GetDatum((int64) r->scope + 1),
-							   [DAY] = DateADTGetDatum(day),
-							   [NTH] = Int64GetDatum(1),
-							   [N_SAME] = Int64GetDatum(1),
-							   [N] = Int64GetDatum(n)};
-	bool nulls[N_COLUMNS] =
-		{[KEY] = true,	 [FP] = true,			[ID] = true,
-		 [FIRST] = true, [CLUSTER_SIZE] = true, [SAME] = true};
+	ResultRow result = no_values();
 
+	set_number(&result, PLACE, (int64) row + 1);
+	set_number(&result, PART, (int64) r->scope + 1);
+	set_number(&result, NTH, nth);
+	set_number(&result, N_SAME, 1);
+	set_number(&result, N, n);
 	/* a timestamp has no later date */
-	nulls[DAY] = DATE_NOT_FINITE(day) ||
-				 day >= TIMESTAMP_END_JULIAN - POSTGRES_EPOCH_JDATE;
-	nulls[SCOPE] = r->scope == 0;
+	if (!DATE_NOT_FINITE(day) &&
+		day < TIMESTAMP_END_JULIAN - POSTGRES_EPOCH_JDATE)
+		set(&result, DAY, DateADTGetDatum(day));
 	if (r->scope > 0)
-		values[SCOPE] = CStringGetTextDatum(
-			simdup_key_text(grouping->source.type[SIMDUP_SOURCE_SCOPE],
-							simdup_keys_get(rows->scope_keys, r->scope - 1,
-											0)));
+		set(&result, SCOPE,
+			CStringGetTextDatum(
+				simdup_key_text(grouping->source.type[SIMDUP_SOURCE_SCOPE],
+								simdup_keys_get(rows->scope_keys, r->scope - 1,
+												0))));
 	if (fingerprint != NULL)
-		fill_row(r, row, fingerprint, nth, values, nulls);
-	simdup_put_result(r->result, values, nulls);
+		set_row(&result, r, row, fingerprint);
+	simdup_put_result(r->result, result.values, result.nulls);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(rows->row_context);
 }
@@ -151,46 +197,93 @@ put_alone(NearRows *r)
 	r->n_alone = 0;
 }
 
-/* Put an id of which a row is gone, or a number of rows that take no part. */
-static void
-put_other(const NearRows *r, int64 id, int64 n)
-{
-	Datum values[N_COLUMNS] = {[ID] = Int64GetDatum(id), [N] = Int64GetDatum(n)};
-	bool nulls[N_COLUMNS];
-
-	memset(nulls, true, sizeof(nulls));
-	nulls[ID] = id == SIMDUP_NO_ID;
-	nulls[N] = false;
-	simdup_put_result(r->result, values, nulls);
-}
-
-/* Put a member that is no row: see simdup_members_read. */
+/* Put the id of a member that is no row: see simdup_members_read. */
 static void
 put_gone(void *arg, Datum key pg_attribute_unused(), int64 id)
 {
-	put_other(arg, id, 0);
+	const NearRows *r = arg;
+	ResultRow result = no_values();
+
+	set_number(&result, ID, id);
+	set_number(&result, N, 0);
+	simdup_put_result(r->result, result.values, result.nulls);
 }
 
-/* Return the first row of each row's group. */
-static uint32 *
-first_of_groups(const SimdupGrouping *grouping)
+/*
+ * Put how many rows take no part, and the chances that two unrelated fingerprints
+ * are within each distance from 0 to 64, by a sample.
+ */
+static void
+put_others(const NearRows *r)
 {
-	Size n = (Size) grouping->rows->n;
-	uint32 *first = simdup_alloc((n + 1) * sizeof(uint32));
-	SimdupEntry *rows = simdup_alloc((n + 1) * sizeof(SimdupEntry));
-	Size n_rows = 0;
+	Size n = r->grouping.rows->n;
+	Size step = Max(1, (n + SIMDUP_SAMPLE_SIZE - 1) / SIMDUP_SAMPLE_SIZE);
+	uint64 *sample = simdup_alloc((n / step + 1) * sizeof(uint64));
+	double chances[SIMHASH64_BITS + 1];
+	Datum elements[SIMHASH64_BITS + 1];
+	ResultRow result = no_values();
 
-	memset(first, 0xff, n * sizeof(uint32));
-	for (uint32 row = 0; row < n; row++)
+	for (Size i = 0; i < n / step; i++)
+		sample[i] = r->fps[(i + 1) * step - 1];
+	simdup_false_pair_chances(sample, n / step, chances);
+	for (int d = 0; d <= SIMHASH64_BITS; d++)
+		elements[d] = Float8GetDatum(chances[d]);
+	set(&result, CHANCES,
+		PointerGetDatum(construct_array(elements, SIMHASH64_BITS + 1, FLOAT8OID,
+										sizeof(float8), FLOAT8PASSBYVAL,
+										TYPALIGN_DOUBLE)));
+	set_number(&result, N, r->grouping.n_skipped);
+	simdup_put_result(r->result, result.values, result.nulls);
+}
+
+/*
+ * Rank the clusters of several rows, the largest first, and number their rows. The
+ * rows of a cluster have one id.
+ */
+static void
+rank_clusters(NearRows *r)
+{
+	const SimdupGrouping *grouping = &r->grouping;
+	Size n = grouping->rows->n;
+	SimdupEntry *rows = simdup_alloc((n + 1) * sizeof(SimdupEntry));
+	SimdupEntry *runs = simdup_alloc((n / 2 + 1) * sizeof(SimdupEntry));
+	Size n_rows = 0;
+	Size n_runs = 0;
+	Size len;
+	uint32 before = 0;
+
+	r->member = simdup_alloc((n + 1) * sizeof(uint32));
+	for (Size row = 0; row < n; row++)
 		if (grouping->ids[row] != SIMDUP_NO_ID)
 			rows[n_rows++] = (SimdupEntry){(uint64) grouping->ids[row], row};
 	simdup_sort_pairs(rows, n_rows);
-	for (Size i = 0; i < n_rows; i++)
-		first[rows[i].row] = i > 0 && rows[i].value == rows[i - 1].value
-								 ? first[rows[i - 1].row]
-								 : (uint32) rows[i].row;
+	for (Size i = 0; i < n_rows; i += len)
+	{
+		for (len = 1; i + len < n_rows && rows[i + len].value == rows[i].value;)
+			len++;
+		if (len > 1)
+			runs[n_runs++] = (SimdupEntry){UINT64_MAX - len, rows[i].row};
+		r->member[rows[i].row] = (uint32) i; /* where the run is */
+	}
+	simdup_sort_pairs(runs, n_runs);
+
+	r->clusters = simdup_alloc((n_runs + 1) * sizeof(Cluster));
+	r->rank = simdup_alloc0((n + 1) * sizeof(uint32));
+	for (Size i = 0; i < n_runs; i++)
+	{
+		const SimdupEntry *run = &rows[r->member[runs[i].row]];
+
+		len = UINT64_MAX - runs[i].value;
+		r->clusters[i] = (Cluster){(uint32) run->row, (uint32) len, before};
+		before += (uint32) len;
+		for (Size j = 0; j < len; j++)
+		{
+			r->rank[run[j].row] = (uint32) i + 1;
+			r->member[run[j].row] = (uint32) j + 1;
+		}
+	}
 	simdup_free(rows);
-	return first;
+	simdup_free(runs);
 }
 
 /* Put the rows of all fingerprints, and how many are alone. */
@@ -199,10 +292,6 @@ put_fingerprints(NearRows *r)
 {
 	const SimdupGrouping *grouping = &r->grouping;
 	SimdupFingerprints *fingerprints = grouping->fingerprints;
-	/* at least 1 */
-	uint32 step =
-		(uint32) ((Max((Size) grouping->rows->n, 1) + SIMDUP_SAMPLE_SIZE - 1) /
-				  SIMDUP_SAMPLE_SIZE);
 
 	for (int64 i = 0; i < fingerprints->n; i++)
 	{
@@ -219,8 +308,7 @@ put_fingerprints(NearRows *r)
 			uint32 row = simdup_row_at(fingerprints, fingerprint.start + j);
 
 			CHECK_FOR_INTERRUPTS();
-			if (is_near || grouping->ids[row] != SIMDUP_NO_ID ||
-				(row + 1) % step == 0)
+			if (is_near || grouping->ids[row] != SIMDUP_NO_ID)
 				put_row(r, row, &fingerprint, j + 1, 1);
 			else
 				r->alone[r->n_alone++] =
@@ -237,7 +325,7 @@ PG_FUNCTION_INFO_V1(simdup_near_rows);
 /*
  * Return simdup_near_rows(source, groups, max_distance, method,
  * min_resemblance, w, unit): one by one the rows that are near another one or in a
- * group, and a sample. The others are counted.
+ * group. The others are counted.
  */
 Datum
 simdup_near_rows(PG_FUNCTION_ARGS)
@@ -252,23 +340,32 @@ simdup_near_rows(PG_FUNCTION_ARGS)
 	r.grouping = simdup_grouping_read(fcinfo, &options, true);
 	fingerprints = r.grouping.fingerprints;
 	n = r.grouping.rows->n;
+	r.has_groups = !PG_ARGISNULL(1);
 	r.near = simdup_alloc0(n / 8 + 1);
-	r.alone = simdup_alloc((n + 1) * sizeof(SimdupEntry));
-	if (PG_ARGISNULL(1))
-		r.first = simdup_find_groups(fingerprints, NULL, mark_near, &r, NULL);
-	else
+	if (r.has_groups)
 	{
 		simdup_members_read(&r.grouping, PG_GETARG_OID(1), put_gone, &r);
 		simdup_join_fingerprints(fingerprints, options.max_distance, mark_near,
 								 &r);
-		r.first = first_of_groups(&r.grouping);
 	}
-	r.size = simdup_alloc0((n + 1) * sizeof(uint32));
-	for (Size row = 0; row < n; row++)
-		if (r.first[row] != SIMDUP_NO_ROW)
-			r.size[r.first[row]]++;
+	else
+	{
+		uint32 *first =
+			simdup_find_groups(fingerprints, NULL, mark_near, &r, NULL);
+
+		/* the row that leads a cluster gives it an id */
+		for (Size row = 0; row < n; row++)
+			if (first[row] != row)
+				r.grouping.ids[row] = r.grouping.ids[first[row]] =
+					(int64) first[row] + 1;
+		simdup_free(first);
+	}
+	rank_clusters(&r);
+	r.fps = simdup_alloc((n + 1) * sizeof(uint64));
+	simdup_fingerprints_by_row(fingerprints, r.fps, NULL);
+	r.alone = simdup_alloc((n + 1) * sizeof(SimdupEntry));
 	put_fingerprints(&r);
-	put_other(&r, SIMDUP_NO_ID, r.grouping.n_skipped);
+	put_others(&r);
 	if (r.grouping.keys != r.grouping.rows->keys)
 		simdup_keys_end(r.grouping.keys);
 	simdup_rows_end(r.grouping.rows);

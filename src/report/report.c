@@ -1,23 +1,19 @@
 /*
  * report.c
- *	  What sql/70-report.sql cannot say: the differences of two texts, pairs by
- *	  chance, and the files and the escapes of the page.
+ *	  What sql/70-report.sql cannot say: the differences of two texts, and the files
+ *	  and the escapes of the page.
  */
 #include "postgres.h"
 #include "compat.h"
 
-#include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/json.h"
 
 #include "core/compare/passages.h"
-#include "core/compare/resemblance.h"
-#include "core/fingerprint/hamming.h"
 #include "core/unicode/charclass.h"
-#include "server/arguments.h"
 #include "text/encoding.h"
-#include "type/simhash64.h"
 
 /*
  * The page: its files, values as ASCII to stand in it, and what two texts share.
@@ -28,8 +24,12 @@
 
 #define REPLACEMENT_CHAR 0xFFFD
 
-/* Passages that are returned. A page shows 800 characters of them. */
-#define MAX_PARTS 1000
+/* Characters: of texts that are compared, and of what is shown of them. */
+#define MAX_COMPARED_CHARS (1 << 20)
+#define MAX_SHOWN 800
+#define MAX_OWN_SHOWN 240 /* of a passage that one text has */
+#define MAX_SAME_SHOWN 60 /* at each end of a long passage that both have */
+#define MIN_SAME_CUT 150
 
 /* The files as C strings, written by make. */
 static const char *const files[] = {
@@ -97,62 +97,108 @@ simdup_report_file(PG_FUNCTION_ARGS)
 	PG_RETURN_TEXT_P(to_ascii((SimdupUtf8){files[n], strlen(files[n])}, false));
 }
 
+/* Put the beginning of a list: its kind and a passage. */
+static void
+put_passage(StringInfo json, char kind, Datum passage)
+{
+	appendStringInfo(json, "%s[\"%c\", ", json->len > 1 ? ", " : "", kind);
+	escape_json(json, TextDatumGetCString(passage));
+}
+
+/* Put what both texts have. Of a long passage, its ends. Return what is shown. */
+static int
+put_same(StringInfo json, Datum passage)
+{
+	int n = DatumGetInt32(DirectFunctionCall1(textlen, passage));
+	Datum shown = Int32GetDatum(MAX_SAME_SHOWN);
+
+	if (n >= MIN_SAME_CUT)
+	{
+		put_passage(json, '=', DirectFunctionCall2(text_left, passage, shown));
+		appendStringInfo(json, "], [\"~\", %d]", n - 2 * MAX_SAME_SHOWN);
+		passage = DirectFunctionCall2(text_right, passage, shown);
+	}
+	put_passage(json, '=', passage);
+	appendStringInfoChar(json, ']');
+	return Min(n, MIN_SAME_CUT - 1);
+}
+
+/* Put what one text has, and how much is left out. Return what is shown. */
+static int
+put_own(StringInfo json, char kind, Datum passage)
+{
+	int n = DatumGetInt32(DirectFunctionCall1(textlen, passage));
+
+	if (n == 0)
+		return 0;
+	put_passage(json, kind,
+				DirectFunctionCall2(text_left, passage,
+									Int32GetDatum(MAX_OWN_SHOWN)));
+	if (n > MAX_OWN_SHOWN)
+		appendStringInfo(json, ", %d", n - MAX_OWN_SHOWN);
+	appendStringInfoChar(json, ']');
+	return Min(n, MAX_OWN_SHOWN);
+}
+
 static Datum
 passage(SimdupUtf8 of, uint32 start, uint32 len)
 {
 	return PointerGetDatum(simdup_utf8_to_text(of.bytes + start, len));
 }
 
+/* Return what is compared of an argument: 1 MB of it without blanks at its ends. */
+static SimdupUtf8
+compared_text(Datum value)
+{
+	Datum start = DirectFunctionCall2(text_left, value,
+									  Int32GetDatum(MAX_COMPARED_CHARS));
+
+	/* cut first, since nothing can interrupt btrim */
+	return simdup_text_to_utf8(DatumGetTextPP(
+		DirectFunctionCall2(btrim, start, CStringGetTextDatum(" \t\r\n"))));
+}
+
 PG_FUNCTION_INFO_V1(simdup_report_differences);
 /*
- * simdup_report_differences(a, b): the first passages of both texts, in order,
- * each with the number of differences after it.
+ * simdup_report_differences(a, b): both texts as one. ["=", text] is in both,
+ * ["-", text] in the first, ["+", text] in the second. A number after a text counts
+ * the characters that are left out. ["~", n] are n characters in both.
+ * ["more", n] are n differences that follow.
  */
 Datum
 simdup_report_differences(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *result = simdup_begin_result(fcinfo);
-	SimdupUtf8 a = simdup_text_to_utf8(PG_GETARG_TEXT_PP(0));
-	SimdupUtf8 b = simdup_text_to_utf8(PG_GETARG_TEXT_PP(1));
+	SimdupUtf8 a = compared_text(PG_GETARG_DATUM(0));
+	SimdupUtf8 b = compared_text(PG_GETARG_DATUM(1));
 	SimdupDiff diff = simdup_diff(a.bytes, a.len, b.bytes, b.len);
-	int64 n_more = 0;
+	int n_shown = 0;
+	int n_more = 0;
+	size_t i;
+	StringInfoData json;
 
-	for (size_t i = 0; i < diff.n; i++)
-		n_more += !diff.parts[i].same;
-	for (size_t i = 0; i < Min(diff.n, MAX_PARTS); i++)
+	if (diff.n == 0)
+		PG_RETURN_NULL();
+	initStringInfo(&json);
+	appendStringInfoChar(&json, '[');
+	for (i = 0; i < diff.n && n_shown < MAX_SHOWN; i++)
 	{
 		const SimdupDiffPart *part = &diff.parts[i];
-		Datum values[] = {BoolGetDatum(part->same),
-						  passage(a, part->a_start, part->a_len),
-						  passage(b, part->b_start, part->b_len),
-						  Int64GetDatum(part->same ? n_more : --n_more)};
+		Datum in_b = passage(b, part->b_start, part->b_len);
 
-		simdup_put_result(result, values, NULL);
+		if (part->same)
+			n_shown += put_same(&json, in_b);
+		else
+		{
+			n_shown +=
+				put_own(&json, '-', passage(a, part->a_start, part->a_len));
+			n_shown += put_own(&json, '+', in_b);
+		}
 	}
+	for (; i < diff.n; i++)
+		n_more += !diff.parts[i].same;
+	if (n_more > 0)
+		appendStringInfo(&json, ", [\"more\", %d]", n_more);
+	appendStringInfoChar(&json, ']');
 	simdup_diff_free(&diff);
-	return (Datum) 0;
-}
-
-PG_FUNCTION_INFO_V1(simdup_report_chances);
-/*
- * simdup_report_chances(fps): the chances that two unrelated fingerprints are
- * within each distance from 0 to 64. Of more than SIMDUP_SAMPLE_SIZE, the first
- * ones are compared.
- */
-Datum
-simdup_report_chances(PG_FUNCTION_ARGS)
-{
-	int n;
-	const uint64 *fps =
-		simdup_array_elements(PG_GETARG_ARRAYTYPE_P(0), "fps", &n);
-	double chances[SIMHASH64_BITS + 1];
-	Datum values[SIMHASH64_BITS + 1];
-
-	simdup_false_pair_chances(fps, (size_t) Min(n, SIMDUP_SAMPLE_SIZE),
-							  chances);
-	for (int d = 0; d <= SIMHASH64_BITS; d++)
-		values[d] = Float8GetDatum(chances[d]);
-	PG_RETURN_ARRAYTYPE_P(construct_array(values, SIMHASH64_BITS + 1, FLOAT8OID,
-										  sizeof(float8), true,
-										  TYPALIGN_DOUBLE));
+	PG_RETURN_DATUM(DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data)));
 }

@@ -141,7 +141,7 @@ INSERT INTO places_decisions (a, b, same) VALUES (0, 26, false), (40, 41, true),
 SELECT id IS NULL AS gone, a, b, why, n_decided FROM simdup_review('places', 3);
 SELECT count(*) FROM simdup_review('places', 1);
 SET client_min_messages = error;
-SELECT length(simdup_report_html(simdup_report('review.place', groups => 'places'), 'Places')) > 0 AS shown;
+SELECT length(simdup_report_html('review.place', 'Places', groups => 'places')) > 0 AS shown;
 RESET client_min_messages;
 ROLLBACK;
 

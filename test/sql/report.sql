@@ -95,7 +95,7 @@ SELECT simdup_report('texts', max_groups => -1);
 SELECT simdup_report('texts', max_groups => NULL);
 SELECT simdup_report('texts', 33);
 SELECT simdup_report('fingerprints', min_resemblance => 0.5);
-SELECT simdup_report(NULL) IS NULL AS none, simdup_report_html(NULL, 't') IS NULL AS no_page, simdup_report_html('{"counts": {"rows": 0}}'::jsonb, NULL) IS NULL AS no_title;
+SELECT simdup_report(NULL) IS NULL AS none, simdup_report_html(NULL, 't') IS NULL AS no_page, simdup_report_html('letters', NULL) IS NULL AS no_title;
 
 -- memory and disk give the same report
 SET maintenance_work_mem = '1MB';
@@ -112,7 +112,7 @@ SELECT md5((simdup_report('manys') - 'made')::text) = :'on_disk' AS same;
 -- many groups: bounded, and says what it leaves out; of a large group the first rows
 SELECT n, r -> 'cases' -> 'all' AS cases, jsonb_array_length(r -> 'cases' -> 'kept') AS kept, octet_length((r -> 'cases')::text) < 9000000 AS bounded, jsonb_array_length(r -> 'rows' -> 'kept') > 10000 AS rows
 FROM unnest(ARRAY[0, 7]) AS n, LATERAL (SELECT simdup_report('manys', 0, max_groups => n) AS r) AS r;
-SELECT octet_length(p) BETWEEN 1000000 AND 20000000 AS bounded, p ~ '^[\x01-\x7f]*$' AS ascii FROM simdup_report_html(simdup_report('manys', 0, max_groups => 1000000), 'Many') AS p;
+SELECT octet_length(p) BETWEEN 1000000 AND 20000000 AS bounded, p ~ '^[\x01-\x7f]*$' AS ascii FROM simdup_report_html('manys', 'Many', 0, max_groups => 1000000) AS p;
 CREATE VIEW long_keys AS SELECT repeat('k', 100) || id AS key, fp, repeat(U&'\8DEF\706F\574F\4E86' || id, 100) || repeat(U&'\8BF7\4FEE\7406' || -id, id % 3 * 50) AS content FROM many;
 SELECT octet_length(p) < 3000000 AS bounded FROM simdup_report_html('long_keys', 'Many') AS p;
 CREATE VIEW one AS SELECT id AS key, simhash64 '00000000000000ff' AS fp, at FROM many;
@@ -121,7 +121,7 @@ FROM simdup_report('one') AS r, jsonb_array_elements(r -> 'cases' -> 'kept') AS 
 
 -- the page: ASCII, nothing loaded, checks
 SELECT simdup_report('texts', 3) AS report \gset
-SELECT simdup_report_html(:'report'::jsonb, U&'L\00e9tters <b>', '/x/%s', lang => 'zh') AS page \gset
+SELECT simdup_report_html(title => U&'L\00e9tters <b>', report => :'report', row_url => '/x/%s', lang => 'zh') AS page \gset
 SELECT :'page' ~ '^[\x01-\x7f]*$' AS ascii, regexp_replace(:'page', '<(script|style)\M.*?</\1>', '', 'g') ~ '(src=|href="[^#]|url\(|@import|\son\w+=|style=)' AS loads_or_runs,
   :'page' ~ '@' AND regexp_replace(:'page', '<style>.*?</style>|<script.*?</script>', '', 'g') ~ '@' AS left_open;
 SELECT substring(:'page' FROM '<title>.*?</title>') AS title, substring(:'page' FROM '<dl>.*?</dl>') AS no_script;
@@ -130,19 +130,34 @@ SELECT count(*) > 100 AS many, count(*) FILTER (WHERE jsonb_array_length(value) 
   count(*) FILTER (WHERE (SELECT array_agg(DISTINCT m ORDER BY m) FROM regexp_matches(value ->> 0, '\{\d\}', 'g') AS m)
     IS DISTINCT FROM (SELECT array_agg(DISTINCT m ORDER BY m) FROM regexp_matches(value ->> 1, '\{\d\}', 'g') AS m)) AS other_values
 FROM jsonb_each(substring(:'page' FROM 'id="texts">(.*?)</script>')::jsonb);
-SELECT substring(simdup_report_html(:'report'::jsonb, 't', lang => lang) FROM '<html.*?>') FROM unnest('{en,zh-Hans,ZH-cn,zha}'::text[]) AS lang;
-SELECT substring(simdup_report_html(:'report'::jsonb, 't', lang => 'ar', translations => '{"direction": "rtl\"><b>"}') FROM '<html.*?>') AS html;
-SELECT count(*) FROM unnest(ARRAY['HTTPS://city.example/%s', 'http:%s', '?id=%s', '#%s', '%s', 'a/b:c/%s']) AS url, LATERAL (SELECT simdup_report_html(:'report'::jsonb, 't', url)) AS p;
-SELECT simdup_report_html(:'report'::jsonb, 't', 'javascript:alert(%s)');
-SELECT simdup_report_html(:'report'::jsonb, 't', E'java\nscript:%s');
-SELECT simdup_report_html(:'report'::jsonb, 't', 'data:text/html,%s');
-SELECT simdup_report_html(:'report'::jsonb, 't', 'https://city.example/');
-SELECT simdup_report_html(:'report'::jsonb, 't', lang => 'en"><b>');
-SELECT simdup_report_html(:'report'::jsonb, 't', translations => '{"case": "Fall {1}", "kases": "x"}');
-SELECT simdup_report_html(:'report'::jsonb, 't', translations => '{"case": ["Fall"]}');
-SELECT simdup_report_html(:'report'::jsonb, 't', translations => '["Fall"]');
-SELECT (regexp_match(simdup_report_html('{"counts": {"rows": 1}}'::jsonb, 't', noun => U&'\5C01'), '"letters_many": (\[.*?\])'))[1] AS noun;
-SELECT simdup_report_html('{}'::jsonb, 't');
+SELECT substring(simdup_report_html(title => 't', report => :'report', lang => lang) FROM '<html.*?>') FROM unnest('{en,zh-Hans,ZH-cn,zha}'::text[]) AS lang;
+SELECT substring(simdup_report_html(title => 't', report => :'report', lang => 'ar', translations => '{"direction": "rtl\"><b>"}') FROM '<html.*?>') AS html;
+SELECT count(*) FROM unnest(ARRAY['HTTPS://city.example/%s', 'http:%s', '?id=%s', '#%s', '%s', 'a/b:c/%s']) AS url, LATERAL (SELECT simdup_report_html(title => 't', report => :'report', row_url => url)) AS p;
+SELECT simdup_report_html(title => 't', report => :'report', row_url => 'javascript:alert(%s)');
+SELECT simdup_report_html(title => 't', report => :'report', row_url => E'java\nscript:%s');
+SELECT simdup_report_html(title => 't', report => :'report', row_url => 'data:text/html,%s');
+SELECT simdup_report_html(title => 't', report => :'report', row_url => 'https://city.example/');
+SELECT simdup_report_html(title => 't', report => :'report', lang => 'en"><b>');
+SELECT simdup_report_html(title => 't', report => :'report', translations => '{"case": "Fall {1}", "kases": "x"}');
+SELECT simdup_report_html(title => 't', report => :'report', translations => '{"case": ["Fall"]}');
+SELECT simdup_report_html(title => 't', report => :'report', translations => '["Fall"]');
+SELECT (regexp_match(simdup_report_html(title => 't', report => '{"counts": {"rows": 1}}', noun => U&'\5C01'), '"letters_many": (\[.*?\])'))[1] AS noun;
+SELECT (regexp_match(simdup_report_html(title => 't', report => '{"counts": {"rows": 1}}', noun => ' '), '"letters_many": (\["[^"]*")'))[1] AS no_noun;
+SELECT simdup_report_html(title => 't', report => '{}');
+-- a source by its name as a constant, as a text and as a regclass
+SELECT count(DISTINCT regexp_replace(p, '"made": \{.*?\}', '')) AS pages
+FROM (VALUES (simdup_report_html('few', 'Few', 3)), (simdup_report_html('few'::regclass, 'Few', 3)), (simdup_report_html('few'::text, 'Few', 3)),
+  (simdup_report_html(title => 'Few', report => simdup_report('few', 3)))) AS v (p);
+-- a column that may not be read is said at once
+CREATE ROLE regress_simdup_report;
+CREATE TABLE keyed AS SELECT id AS key, fp, body FROM letter;
+GRANT SELECT (key, fp) ON keyed TO regress_simdup_report;
+SET ROLE regress_simdup_report;
+SELECT simdup_report('keyed');
+RESET ROLE;
+DROP TABLE keyed;
+DROP OWNED BY regress_simdup_report;
+DROP ROLE regress_simdup_report;
 
 -- 1 MB and more, compressed, out of line and computed
 CREATE TABLE large (id int PRIMARY KEY, fp simhash64, content text);

@@ -41,14 +41,14 @@ FROM simdup_report('some_letters', max_groups => 1, groups => 'letter_case') AS 
   jsonb_array_elements(r #> '{cases,kept}') AS c;
 SELECT r -> 'counts' -> 'rows' AS rows, r #> '{cases,kept}' AS cases FROM simdup_report('no_letters', groups => 'letter_case') AS r;
 -- the page has what the report has
-SELECT substring(simdup_report_html(:'report'::jsonb, 'Letters') FROM 'id="data">(.*?)</script>')::jsonb -> 'report' = :'report'::jsonb AS same_data;
+SELECT substring(simdup_report_html(title => 'Letters', report => :'report') FROM 'id="data">(.*?)</script>')::jsonb -> 'report' = :'report'::jsonb AS same_data;
 -- a name with a schema, and a path without the extension
 SET search_path = report_groups;
 SELECT public.simdup_report('report_groups.letter', groups => 'report_groups.letter_case') -> 'counts' -> 'clusters' AS cases;
 SET search_path = report_groups, public;
 -- who may
-SELECT length(simdup_report_html(simdup_report('letter', groups => 'nothing'), 'Letters'));
-SELECT length(simdup_report_html(simdup_report('letter', groups => 'letter'), 'Letters'));
+SELECT length(simdup_report_html('letter', 'Letters', groups => 'nothing'));
+SELECT length(simdup_report_html('letter', 'Letters', groups => 'letter'));
 CREATE ROLE regress_simdup_reader;
 GRANT SELECT ON ALL TABLES IN SCHEMA report_groups TO regress_simdup_reader;
 GRANT USAGE ON SCHEMA report_groups TO regress_simdup_reader;
@@ -65,10 +65,10 @@ CREATE VIEW odd_names AS SELECT id AS key, fp, 'x'::text AS id, 'y'::text AS "a"
 SELECT r #> '{settings,columns}' AS columns, r #> '{cases,kept,0,members,0,columns}' AS values FROM simdup_report('odd_names', groups => 'letter_case') AS r;
 SET ROLE regress_simdup_reader;
 \set VERBOSITY sqlstate
-SELECT length(simdup_report_html(simdup_report('letter', groups => 'letter_case'), 'Letters'));
+SELECT length(simdup_report_html('letter', 'Letters', groups => 'letter_case'));
 RESET ROLE;
 ALTER TABLE letter_case_decisions OWNER TO regress_simdup_reader;
-SELECT length(simdup_report_html(simdup_report('letter', groups => 'letter_case'), 'Letters'));
+SELECT length(simdup_report_html('letter', 'Letters', groups => 'letter_case'));
 \set VERBOSITY default
 DROP OWNED BY regress_simdup_reader;
 DROP ROLE regress_simdup_reader;

@@ -129,7 +129,7 @@ my $lock = 0;
 for my $call (
 	"simhash(t, tokenizer => 'char:16')", "simhash(t, tokenizer => 'word:16')",
 	"minhash64(t)", "minhash64(t, 8, 'word')", "minhash_bits(t, 8192)",
-	"simhash_row('a', ARRAY[t])", "minhash64_row('a', ARRAY[t])", "simdup_report_spans(t, t || 'x')",
+	"simhash_row('a', ARRAY[t])", "minhash64_row('a', ARRAY[t])", "simdup_report_differences(t, t || 'x')",
 	"simhash(t, 10)", "count(*) FROM simdup_features(t, tokenizer => 'char:8')")
 {
 	my ($stdout, $stderr) = ('', '');

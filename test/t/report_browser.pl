@@ -95,7 +95,7 @@ sub check_rules
 
 # --- the page as it opens
 
-$browser->open_page(page('letters', qq{simdup_report_html(simdup_report('letters', 3, 'connected'), 'Letters', row_url => 'https://city.example/letters/%s', before => '{"counts": {"rows": 7}}')}));
+$browser->open_page(page('letters', qq{simdup_report_html('letters', 'Letters', 3, 'connected', row_url => 'https://city.example/letters/%s', before => '{"counts": {"rows": 7}}')}));
 is(js('return document.title'), 'Letters', 'the title');
 is(js('return document.getElementById("headline").textContent'), '5 of 9 letters (55.6 %) repeat another; 3 cases; largest 4', 'the headline');
 is(js('return performance.getEntriesByType("resource").length'), 0, 'nothing is loaded');
@@ -352,7 +352,7 @@ is(js('const seen = document.body.cloneNode(true);
 	seen.querySelectorAll("script, noscript, code, .key, .text, .start, b, #decisions, #asked").forEach((e) => e.remove());
 	return (seen.textContent.match(/[a-z]{4,}/gi) ?? []).join()'), 'psql', 'and says nothing in English');
 my $translations = q{{"cases_many": "{1} F\u00e4lle", "case": "Fall <b>{1}</b>", "direction": "rtl", "open_all": "\"><img src=x onerror=\"window.hacked = 1\">", "found": "<script>{1}</script>"}};
-$browser->open_page(page('german', qq{simdup_report_html(simdup_report('letters', 3), 'Briefe', lang => 'de', translations => \$t\$$translations\$t\$)}));
+$browser->open_page(page('german', qq{simdup_report_html('letters', 'Briefe', 3, lang => 'de', translations => \$t\$$translations\$t\$)}));
 is(js('return document.documentElement.lang + " " + getComputedStyle(document.body).direction'), 'de rtl', 'another language, and its direction');
 is(js('return document.querySelector(".case h3").textContent'), 'Fall <b>1</b>', 'translations are text');
 is(js('return document.getElementById("open-all").textContent'), '"><img src=x onerror="window.hacked = 1">', 'in the tools');
@@ -390,7 +390,7 @@ for (my $from = 0; $from < $reports; $from += 20)
 		my $rows = join ', ', map { sprintf "(%s, %s, %s)", sql_literal($k . $_), sql_literal("$t $_"), sql_literal($c) } 1 .. 3;
 		my $source = 'hostile' . @views;
 		push @views, "CREATE OR REPLACE TEMPORARY VIEW $source AS SELECT k AS key, simhash64 '00000000000000ff' AS fp, t AS content, c AS $column, c AS scope FROM (VALUES $rows) AS v (k, t, c)";
-		sprintf 'simdup_report_html(simdup_report(%s, 3), %s, row_url => %s, translations => jsonb_build_object(%s, %s::text, %s, %s::text))',
+		sprintf 'simdup_report_html(%s, %s, 3, row_url => %s, translations => jsonb_build_object(%s, %s::text, %s, %s::text))',
 		  sql_literal($source), sql_literal($title), sql_literal(q{https://city.example/"onclick=window.hacked=1//'<b>\\%s?'"><script>window.hacked=1</script>}),
 		  sql_literal((qw(case cases count_x common adds search_cases))[ rand 2 ]), sql_literal($say), sql_literal('headline_many'), sql_literal($say)
 	} 1 .. 20;
