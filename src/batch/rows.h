@@ -157,7 +157,7 @@ extern bool simdup_fingerprints_next_equal(SimdupFingerprints *fingerprints,
 										   int64 *next,
 										   SimdupFingerprint *fingerprint);
 
-/* List the fingerprint and the scope of each row, by number. */
+/* List the fingerprint and, unless scopes is NULL, the scope of each row, by number. */
 extern void simdup_fingerprints_by_row(SimdupFingerprints *fingerprints,
 									   uint64 *fps, uint32 *scopes);
 

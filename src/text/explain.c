@@ -201,7 +201,8 @@ simdup_explain(PG_FUNCTION_ARGS)
 	{
 		double common = (double) simdup_hashes_common(&a->set, &b->set);
 
-		values[1] = Float8GetDatum(simdup_resemblance_from(&a->set, &b->set, 0));
+		values[1] =
+			Float8GetDatum(simdup_resemblance_from(&a->set, &b->set, 0));
 		values[2] = Float8GetDatum(common / (double) a->set.n);
 		values[3] = Float8GetDatum(common / (double) b->set.n);
 	}
