@@ -1,5 +1,5 @@
 # overlay.sh: commands as root in a file system of their own. Changes there go to memory,
-# and are lost. Sourced, after server.sh. What is here uses the scratch folder.
+# and are lost. Sourced, after server.sh. The functions use the scratch folder.
 
 # no_overlay: why a command cannot run like that; nothing where it can.
 no_overlay()

@@ -10,7 +10,7 @@
 #include "utils/varbit.h"
 #include "windowapi.h"
 
-#include "core/compare/bitmap.h"
+#include "core/compare/resemblance.h"
 #include "core/fingerprint/simhash.h"
 #include "server/arguments.h"
 #include "text/simhash.h"

@@ -63,7 +63,7 @@ extern void simdup_pairsort_perform(SimdupPairSort *sort);
 extern bool simdup_pairsort_get(SimdupPairSort *sort, uint64 *first,
 								uint64 *second);
 
-/* Get the next pairs, at most so many; return their number, 0 at the end. */
+/* Get the next pairs, at most `most`; return their number, 0 at the end. */
 extern Size simdup_pairsort_get_list(SimdupPairSort *sort, SimdupEntry *pairs,
 									 Size most);
 

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/compare/bitmap.h"
+#include "core/compare/resemblance.h"
 #include "../unit/random.h"
 
 #define RUNS 9

@@ -5,7 +5,7 @@
  */
 #include <math.h>
 
-#include "core/compare/bitmap.h"
+#include "core/compare/resemblance.h"
 #include "input.h"
 
 #define MAX_WORDS 16

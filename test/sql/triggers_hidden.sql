@@ -97,7 +97,7 @@ INSERT INTO t (id, fp) VALUES (2, '00ff00ff00ff00ff');
 \set VERBOSITY default
 RESET ROLE;
 SELECT count(*) FROM t;
--- The row is asked for by the server's operators. What a policy calls has the user's path.
+-- The row is asked for by the server's operators. A policy's functions have the user's path.
 CREATE SCHEMA arrival_hidden_path;
 CREATE FUNCTION arrival_hidden_path.always(tid, tid) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT true';
 CREATE OPERATOR arrival_hidden_path.= (LEFTARG = tid, RIGHTARG = tid, FUNCTION = arrival_hidden_path.always);

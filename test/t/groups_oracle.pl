@@ -3,7 +3,7 @@
 # sessions take the steps, two in each isolation level. After each refresh both agree on
 # the rows whose group changes and on the groups. The events replayed give the groups,
 # and a second refresh changes nothing. A refresh in a transaction that began before the
-# steps either changes nothing or fails with 40001. simdup_group_of leads from
+# steps either changes nothing or fails with 40001. Function simdup_group_of leads from
 # each id there ever was to the rows that the model names. With few keys, ids end and come
 # back often.
 #

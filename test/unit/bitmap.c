@@ -2,7 +2,7 @@
  * bitmap.c
  *	  The window of class representatives against a plain loop.
  */
-#include "core/compare/bitmap.h"
+#include "core/compare/resemblance.h"
 #include "core/fingerprint/hamming.h"
 #include "random.h"
 #include "tap.h"

@@ -16,7 +16,7 @@
  */
 #include <string.h>
 
-#include "core/compare/bitmap.h"
+#include "core/compare/resemblance.h"
 #include "core/fingerprint/hamming.h"
 #include "core/host.h"
 

@@ -212,7 +212,7 @@ sub fold
 	return @folded;
 }
 
-# The pairs of folded code points that one stands for. Hangul is arithmetic.
+# The pairs of folded code points that are joined to one. Hangul is arithmetic.
 sub find_pairs
 {
 	my @pairs;

@@ -248,8 +248,8 @@ simdup_is_blank(uint32_t cp)
  *
  * Folding ignores case, width, ligatures, accents, the keyboard, traditional
  * Chinese, soft hyphens and zero-width characters. Each code point folds by itself,
- * to 0 to 18 code points. Then two that stand side by side are joined if they are
- * the canonical decomposition of one: a kana and its mark, jamo, Indic vowels.
+ * to 0 to 18 code points. Then two side by side are joined if they are the canonical
+ * decomposition of one, such as a kana and its mark, jamo or Indic vowels.
  * tools/fold.pl has the rule. The tables are Unicode 15.0's and frozen, as are the
  * classes, which profile 1 defines.
  */
