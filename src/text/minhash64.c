@@ -355,7 +355,7 @@ simdup_minhash_bits(PG_FUNCTION_ARGS)
 	VARBITLEN(bits) = n_bits;
 	for (int i = 0; i < n_bits; i += 8)
 	{
-		bits8 byte = 0;
+		uint8 byte = 0;
 
 		for (int j = i; j < Min(i + 8, n_bits); j++)
 			byte |= (keys[j] & 1) << (7 - j % 8);

@@ -196,7 +196,7 @@ SQL
 my @better = (
 	"FUNCTION trap.jsonb_build_object(text, jsonb) RETURNS jsonb LANGUAGE sql AS 'SELECT ''{}''::jsonb'",
 	"FUNCTION trap.unnest(text[]) RETURNS SETOF text LANGUAGE sql AS 'SELECT ''trapped'''",
-	"FUNCTION trap.jsonb_build_array(text, text) RETURNS jsonb LANGUAGE sql AS 'SELECT ''[]''::jsonb'");
+	"FUNCTION trap.jsonb_build_array(text) RETURNS jsonb LANGUAGE sql AS 'SELECT ''[]''::jsonb'");
 for my $better (@better)
 {
 	$node->safe_psql('hostile', "DROP EXTENSION simdup; DROP SCHEMA trap CASCADE; CREATE SCHEMA trap; CREATE $better");

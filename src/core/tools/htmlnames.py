@@ -21,7 +21,7 @@ print('''/*
  *
  * Made by tools/htmlnames.py from the standard's list.
  */
-#include <stddef.h>
+#include "core/unicode/html.h"
 
 const char simdup_html_names[] =''')
 line = ' '
