@@ -126,13 +126,17 @@ simdup_text_is(const text *value, const char *word)
 void
 simdup_check_array(ArrayType *array, const char *name)
 {
+	int n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+
 	if (ARR_NDIM(array) > 1)
 		ereport(ERROR, errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
 				errmsg("%s must be one-dimensional", name),
 				errdetail("The array has %d dimensions.", ARR_NDIM(array)));
-	if (array_contains_nulls(array))
-		ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				errmsg("%s must not contain nulls", name));
+	for (int i = 0; ARR_HASNULL(array) && i < n; i++)
+		if (att_isnull(i, ARR_NULLBITMAP(array)))
+			ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					errmsg("%s must not contain nulls", name),
+					errdetail("The element at position %d is null.", i + 1));
 }
 
 const void *
@@ -146,7 +150,9 @@ simdup_array_elements(ArrayType *array, const char *name, int *n)
 ArrayType *
 simdup_make_array(const void *elements, int n, Oid type)
 {
-	Datum *values = palloc((Size) n * sizeof(Datum));
+	/* more than an array can have are an error of construct_array */
+	Datum *values =
+		MemoryContextAllocHuge(CurrentMemoryContext, (Size) n * sizeof(Datum));
 
 	for (int i = 0; i < n; i++)
 		values[i] = type == INT8OID

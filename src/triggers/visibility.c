@@ -43,7 +43,10 @@ may_read(const TriggerState *state, const List *columns)
 	return columns != NIL;
 }
 
-/* Ask by SQL whether the user sees a row. */
+/*
+ * Ask by SQL whether the user sees a row, whatever the search_path. A policy may read
+ * the path, as current_schema() does, so it stays the user's.
+ */
 static bool
 ask_for_row(TriggerState *state, const NearRow *near)
 {
@@ -55,7 +58,8 @@ ask_for_row(TriggerState *state, const NearRow *near)
 
 	SPI_connect();
 	PushActiveSnapshot(state->search.snapshot);
-	SPI_execute_with_args(psprintf("SELECT FROM %s AS t WHERE t.ctid = $1 AND t.tableoid = $2",
+	SPI_execute_with_args(psprintf("SELECT FROM %s AS t WHERE t.ctid OPERATOR(pg_catalog.=) $1"
+								   " AND t.tableoid OPERATOR(pg_catalog.=) $2",
 								   simdup_table_name(state->table)),
 						  lengthof(types), types, values, NULL, true, 1);
 	PopActiveSnapshot();
@@ -103,11 +107,6 @@ sees_row(TriggerState *state, const NearRow *near)
 
 	for (size_t i = 0; i < lengthof(asking); i++)
 		simdup_set_for_now(asking[i][0], asking[i][1]);
-	/* the server's operators, and for what a policy calls, the user's path */
-	simdup_set_for_now("search_path",
-					   *namespace_search_path == '\0'
-						   ? "pg_catalog"
-						   : psprintf("pg_catalog, %s", namespace_search_path));
 	BeginInternalSubTransaction(NULL);
 	PG_TRY();
 	{

@@ -185,6 +185,11 @@ SET plan_cache_mode = force_generic_plan;
 EXPLAIN (COSTS OFF) EXECUTE nearest(NULL);
 CREATE TEMP TABLE all_rows AS EXECUTE nearest(NULL);
 SELECT count(*), count(d) FROM all_rows;
+-- all are alike by a NULL: another distance decides
+PREPARE by_both(simhash64, simhash64) AS SELECT fp <~> 'ffffffffffffffff' AS d FROM fps WHERE fp IS NOT NULL ORDER BY fp <~> $1, fp <~> 'ffffffffffffffff', fp <~> $2;
+EXPLAIN (COSTS OFF) EXECUTE by_both(NULL, NULL);
+CREATE TEMP TABLE by_one AS EXECUTE by_both(NULL, NULL);
+SELECT count(*) > 100 AS many, bool_and(d >= before) AS ordered FROM (SELECT d, lag(d, 1, 0) OVER (ORDER BY ctid) AS before FROM by_one) s;
 RESET plan_cache_mode;
 RESET enable_sort;
 

@@ -112,6 +112,15 @@ INSERT INTO t (id, fp) VALUES (3, 'ffffffff00000000'), (4, '00ff00ff00ff00ff'), 
 RESET ROLE;
 SET search_path = arrival_hidden, public;
 SELECT id, flag FROM t WHERE id > 2 ORDER BY id;
+-- A policy may ask for the path itself.
+DROP POLICY s ON t;
+CREATE POLICY s ON t FOR SELECT USING (current_schema() = 'arrival_hidden_path');
+SET search_path = arrival_hidden_path, pg_catalog, arrival_hidden, public;
+SET ROLE regress_simdup_hidden;
+INSERT INTO t (id, fp) VALUES (6, 'ffffffff00000003');
+RESET ROLE;
+SET search_path = arrival_hidden, public;
+SELECT id, flag FROM t WHERE id = 6;
 SET client_min_messages = error;
 DROP SCHEMA arrival_hidden, arrival_hidden_path CASCADE;
 DROP ROLE regress_simdup_hidden;

@@ -54,24 +54,32 @@
 #define FIRST_BATCH 512
 #define BATCH_GROWTH 8
 
+#define DISTANCE_BITS 7
+
 static void
 begin_order(IndexScanDesc scan)
 {
 	HammingScan *state = scan->opaque;
 	HammingOrder *order = &state->order;
 	Relation index = scan->indexRelation;
-	ScanKey key = &scan->orderByData[0];
 
-	order->is_null = (key->sk_flags & SK_ISNULL) != 0;
-	/* the operand is a fingerprint or of the column's type */
-	if (key->sk_subtype == index->rd_opcintype[0])
-		order->is_null =
-			!simdup_hamming_fingerprint(index, key->sk_argument, order->is_null,
-										&order->center);
-	else if (!order->is_null)
-		order->center = DatumGetSimhash64(key->sk_argument);
-	order->grows = !order->is_null && (state->n_balls == 0 ||
-									   state->balls[0].center == order->center);
+	order->n = Min(scan->numberOfOrderBys, HAMMING_MAX_ORDERS);
+	/* an operand is a fingerprint or of the column's type */
+	for (int i = 0; i < order->n; i++)
+	{
+		ScanKey key = &scan->orderByData[i];
+		bool is_null = (key->sk_flags & SK_ISNULL) != 0;
+
+		if (key->sk_subtype == index->rd_opcintype[0])
+			is_null = !simdup_hamming_fingerprint(index, key->sk_argument,
+												  is_null, &order->centers[i]);
+		else if (!is_null)
+			order->centers[i] = DatumGetSimhash64(key->sk_argument);
+		order->is_null[i] = is_null;
+	}
+	order->grows =
+		!order->is_null[0] &&
+		(state->n_balls == 0 || state->balls[0].center == order->centers[0]);
 	order->limit =
 		state->n_balls == 0 ? SIMHASH64_BITS : (int) state->balls[0].radius;
 	order->complete = -1;
@@ -88,6 +96,20 @@ end_stage(HammingOrder *order)
 	if (order->sort != NULL)
 		simdup_pairsort_end(order->sort);
 	order->sort = NULL;
+}
+
+/* Return all distances of a row as one number that sorts as they do. */
+static uint64
+distances_of(const HammingOrder *order, uint64 fp)
+{
+	uint64 distances = 0;
+
+	for (int i = 0; i < order->n; i++)
+		distances = distances << DISTANCE_BITS |
+					(order->is_null[i]
+						 ? 0
+						 : (uint64) simdup_hamming64(fp, order->centers[i]));
+	return distances;
 }
 
 /* Return the least radius that holds a batch of rows above what is complete. */
@@ -109,7 +131,7 @@ radius_of_batch(IndexScanDesc scan)
 		int n = hamming_count(page);
 
 		simdup_distances(hamming_values(page), n,
-						 simdup_rotate(order->center, 0), distances);
+						 simdup_rotate(order->centers[0], 0), distances);
 		UnlockReleaseBuffer(buffer);
 		CHECK_FOR_INTERRUPTS();
 		for (int i = 0; i < n; i++)
@@ -141,7 +163,7 @@ next_radius(IndexScanDesc scan)
 	double limit = FIRST_PAGES * SIMDUP_ROTATIONS;
 	const SimdupPageCosts *costs =
 		simdup_hamming_page_costs(scan->indexRelation, &state->costs,
-								  order->center, SIMDUP_BLOCK_BITS);
+								  order->centers[0], SIMDUP_BLOCK_BITS);
 
 	if (order->complete >= 0)
 		limit = Max(STAGE_GROWTH *
@@ -176,7 +198,7 @@ next_stage(IndexScanDesc scan)
 	{
 		k = next_radius(scan);
 		state->searches = true;
-		state->search = (SimhashBall){order->center, k};
+		state->search = (SimhashBall){order->centers[0], k};
 	}
 	caller = MemoryContextSwitchTo(GetMemoryChunkContext(state));
 	order->sort = simdup_pairsort_begin((int64) work_mem * 1024);
@@ -186,11 +208,9 @@ next_stage(IndexScanDesc scan)
 		for (int i = 0; i < state->n_matches; i++)
 		{
 			uint64 fp = simdup_unrotate(state->values[i], state->tree);
-			int distance = simdup_hamming64(fp, order->center);
 
-			if (distance > order->complete)
-				simdup_pairsort_put(order->sort,
-									order->is_null ? 0 : (uint64) distance,
+			if (simdup_hamming64(fp, order->centers[0]) > order->complete)
+				simdup_pairsort_put(order->sort, distances_of(order, fp),
 									hamming_row_of_tid(&state->matches[i]));
 		}
 	simdup_pairsort_perform(order->sort);
@@ -222,19 +242,23 @@ next_null(IndexScanDesc scan)
 }
 
 /*
- * Give the least that the distances can be, where there are more operands than one.
- * The executor then compares the real ones, and holds rows back until no later one
- * can come before them.
+ * Give the least that distances can be, where there are more operands than one number
+ * has room for. The executor then compares the real ones, and holds rows back until
+ * no later one can come before them.
  */
 static void
-give_least_distances(IndexScanDesc scan, uint64 distance)
+give_least_distances(IndexScanDesc scan, uint64 distances)
 {
 	HammingOrder *order = &((HammingScan *) scan->opaque)->order;
 
 	scan->xs_recheckorderby = true;
 	for (int i = 0; i < scan->numberOfOrderBys; i++)
 	{
-		scan->xs_orderbyvals[i] = Int32GetDatum(i == 0 ? (int32) distance : 0);
+		int shift = (order->n - 1 - i) * DISTANCE_BITS;
+		uint64 distance =
+			i < order->n ? distances >> shift & ((1 << DISTANCE_BITS) - 1) : 0;
+
+		scan->xs_orderbyvals[i] = Int32GetDatum((int32) distance);
 		scan->xs_orderbynulls[i] = order->nulls;
 	}
 }
@@ -243,14 +267,14 @@ static bool
 next_nearest(IndexScanDesc scan)
 {
 	HammingOrder *order = &((HammingScan *) scan->opaque)->order;
-	uint64 distance = 0;
+	uint64 distances = 0;
 	uint64 row;
 	bool found;
 
 	do
 	{
 		found = order->sort != NULL &&
-				simdup_pairsort_get(order->sort, &distance, &row);
+				simdup_pairsort_get(order->sort, &distances, &row);
 		if (!found)
 			end_stage(order);
 	} while (!found && next_stage(scan));
@@ -258,8 +282,8 @@ next_nearest(IndexScanDesc scan)
 		hamming_tid_of_row(row, &scan->xs_heaptid);
 	else if (!next_null(scan))
 		return false;
-	if (scan->numberOfOrderBys > 1)
-		give_least_distances(scan, distance);
+	if (scan->numberOfOrderBys > order->n)
+		give_least_distances(scan, distances);
 	return true;
 }
 
@@ -275,7 +299,7 @@ simdup_hamming_begin_scan(Relation index, int n_keys, int n_orders)
 	HammingScan *state = palloc0(sizeof(HammingScan));
 
 	state->balls = palloc(sizeof(SimhashBall) * n_keys);
-	if (n_orders > 1)
+	if (n_orders > HAMMING_MAX_ORDERS)
 	{
 		scan->xs_orderbyvals = palloc0(sizeof(Datum) * n_orders);
 		scan->xs_orderbynulls = palloc0(sizeof(bool) * n_orders);

@@ -71,14 +71,18 @@ typedef struct HammingCosts
 } HammingCosts;
 
 /*
- * Rows in the order of their distance, stage by stage (scan.c). Of ORDER BY
- * fp <~> a, fp <~> b, ... the first operand decides here, and the executor orders
- * by the others.
+ * As many operands of ORDER BY fp <~> a, fp <~> b, ... decide the order here. The
+ * executor orders by the others. It ends a comparison where it meets two NULLs, and
+ * keeps the rows that it holds back in memory.
  */
+#define HAMMING_MAX_ORDERS 8
+
+/* Rows in the order of their distance, stage by stage (scan.c). */
 typedef struct HammingOrder
 {
-	uint64 center;
-	bool is_null;
+	int n;
+	uint64 centers[HAMMING_MAX_ORDERS];
+	bool is_null[HAMMING_MAX_ORDERS];
 	bool grows;	  /* around the center; else one stage finds all */
 	int limit;	  /* no row farther away is wanted */
 	int complete; /* rows so near have been returned or are candidates */
@@ -86,7 +90,7 @@ typedef struct HammingOrder
 	bool wants_nulls;
 	bool nulls; /* rows without a fingerprint are being returned */
 
-	/* distance and TID of each of this stage's candidates; NULL between stages */
+	/* distances and TID of each of this stage's candidates; NULL between stages */
 	SimdupPairSort *sort;
 } HammingOrder;
 
