@@ -325,8 +325,9 @@ LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
 SET extra_float_digits = 1 SET DateStyle = ISO SET IntervalStyle = postgres AS $$
 #variable_conflict error
 DECLARE
-  keys_a text := ARRAY[a]::text;  -- of an array, one more dimension
-  keys_b text := ARRAY[b]::text;
+  are_arrays boolean := (SELECT t.typcategory = 'A' FROM pg_type AS t WHERE t.oid = pg_typeof(a));
+  keys_a text := CASE WHEN are_arrays THEN a::text ELSE ARRAY[a]::text END;
+  keys_b text := CASE WHEN are_arrays THEN b::text ELSE ARRAY[b]::text END;
   g record;
   given record;
   n_stored bigint;
@@ -339,7 +340,7 @@ BEGIN
   SELECT x.* INTO STRICT g FROM @extschema@.simdup_grouping(groups, refresh, false) AS x;
   EXECUTE format($query$
     SELECT cardinality($1::%1$s[]) AS a, cardinality($2::%1$s[]) AS b,
-      greatest(array_ndims($1::%1$s[]), array_ndims($2::%1$s[])) - 1 AS dims, count(*) AS pairs,
+      greatest(array_ndims($1::%1$s[]), array_ndims($2::%1$s[])) AS dims, count(*) AS pairs,
       count(*) FILTER (WHERE num_nulls(p.a, p.b) > 0) AS nulls,
       min(concat(p.a)) FILTER (WHERE p.a %2$s p.b) AS itself
     FROM %3$s $query$, g.keys_of, g.same_key, g.pairs)
@@ -427,8 +428,9 @@ CREATE FUNCTION simdup_undecide(
 SET row_security = off SET extra_float_digits = 1 SET DateStyle = ISO SET IntervalStyle = postgres AS $$
 #variable_conflict error
 DECLARE
-  keys_a text := ARRAY[a]::text;
-  keys_b text := ARRAY[b]::text;
+  are_arrays boolean := (SELECT t.typcategory = 'A' FROM pg_type AS t WHERE t.oid = pg_typeof(a));
+  keys_a text := CASE WHEN are_arrays THEN a::text ELSE ARRAY[a]::text END;
+  keys_b text := CASE WHEN are_arrays THEN b::text ELSE ARRAY[b]::text END;
   g record;
   n record;
 BEGIN

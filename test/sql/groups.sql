@@ -84,6 +84,9 @@ SELECT * FROM simdup_regroup('letter_group');
 SELECT count(*) FROM letter_group_decisions;
 SELECT * FROM simdup_undecide('letter_group', '{7,7}'::int[], '{3,1}'::int[]);
 SELECT count(*) FROM simdup_decide('letter_group', '{}'::int[], '{}'::int[], true);
+CREATE DOMAIN many AS int[];
+SELECT count(*) FROM simdup_decide('letter_group', '{3,4}'::many, '{4,8}'::many, true) AS d;
+SELECT count(*) FROM simdup_undecide('letter_group', '{}'::many, '{}'::many) AS d;
 -- contradictions, with the chain; nothing of the arrays is stored
 SELECT * FROM simdup_decide('letter_group', 3, 8, same => false);
 SELECT * FROM simdup_decide('letter_group', ARRAY[5, 8], ARRAY[6, 3], same => false);
