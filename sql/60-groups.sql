@@ -65,15 +65,17 @@ BEGIN
   decisions := four.tables[2];
   events := four.tables[3];
   settings := four.tables[4];
-  SELECT k.keys_of, k.same_key, k.less_key, k.collation, format($pairs$(
+  SELECT k.key, k.keys_of, k.same_key, k.less_key, k.collation, format($pairs$(
       SELECT DISTINCT CASE WHEN u.a %2$s u.b%3$s THEN u.a ELSE u.b END AS a,
         CASE WHEN u.a %2$s u.b%3$s THEN u.b ELSE u.a END AS b
       FROM (SELECT unnest($1::%1$s[])%4$s AS a, unnest($2::%1$s[])%4$s AS b) AS u) AS p$pairs$,
     k.keys_of, k.less_key, k.ordering, k.collation)
-  INTO STRICT keys_of, same_key, less_key, collation, pairs
+  INTO STRICT name, keys_of, same_key, less_key, collation, pairs
   FROM @extschema@.simdup_grouping_source(groups, NULL::integer, NULL::text, NULL::float8, NULL::integer,
     NULL::text) AS k;
-  IF NOT for_owner THEN
+  IF name <> 'key' THEN
+    RAISE EXCEPTION 'column "key" of relation "%" does not exist', four.name USING ERRCODE = 'undefined_column';
+  ELSIF NOT for_owner THEN
     RETURN;
   END IF;
 
