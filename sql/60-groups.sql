@@ -65,15 +65,17 @@ BEGIN
   decisions := four.tables[2];
   events := four.tables[3];
   settings := four.tables[4];
-  SELECT k.keys_of, k.same_key, k.less_key, k.collation, format($pairs$(
+  SELECT k.key, k.keys_of, k.same_key, k.less_key, k.collation, format($pairs$(
       SELECT DISTINCT CASE WHEN u.a %2$s u.b%3$s THEN u.a ELSE u.b END AS a,
         CASE WHEN u.a %2$s u.b%3$s THEN u.b ELSE u.a END AS b
       FROM (SELECT unnest($1::%1$s[])%4$s AS a, unnest($2::%1$s[])%4$s AS b) AS u) AS p$pairs$,
     k.keys_of, k.less_key, k.ordering, k.collation)
-  INTO STRICT keys_of, same_key, less_key, collation, pairs
+  INTO STRICT name, keys_of, same_key, less_key, collation, pairs
   FROM @extschema@.simdup_grouping_source(groups, NULL::integer, NULL::text, NULL::float8, NULL::integer,
     NULL::text) AS k;
-  IF NOT for_owner THEN
+  IF name <> 'key' THEN
+    RAISE EXCEPTION 'column "key" of relation "%" does not exist', four.name USING ERRCODE = 'undefined_column';
+  ELSIF NOT for_owner THEN
     RETURN;
   END IF;
 
@@ -325,8 +327,9 @@ LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
 SET extra_float_digits = 1 SET DateStyle = ISO SET IntervalStyle = postgres AS $$
 #variable_conflict error
 DECLARE
-  keys_a text := ARRAY[a]::text;  -- of an array, one more dimension
-  keys_b text := ARRAY[b]::text;
+  are_arrays boolean := (SELECT t.typcategory = 'A' FROM pg_type AS t WHERE t.oid = pg_typeof(a));
+  keys_a text := CASE WHEN are_arrays THEN a::text ELSE ARRAY[a]::text END;
+  keys_b text := CASE WHEN are_arrays THEN b::text ELSE ARRAY[b]::text END;
   g record;
   given record;
   n_stored bigint;
@@ -339,7 +342,7 @@ BEGIN
   SELECT x.* INTO STRICT g FROM @extschema@.simdup_grouping(groups, refresh, false) AS x;
   EXECUTE format($query$
     SELECT cardinality($1::%1$s[]) AS a, cardinality($2::%1$s[]) AS b,
-      greatest(array_ndims($1::%1$s[]), array_ndims($2::%1$s[])) - 1 AS dims, count(*) AS pairs,
+      greatest(array_ndims($1::%1$s[]), array_ndims($2::%1$s[])) AS dims, count(*) AS pairs,
       count(*) FILTER (WHERE num_nulls(p.a, p.b) > 0) AS nulls,
       min(concat(p.a)) FILTER (WHERE p.a %2$s p.b) AS itself
     FROM %3$s $query$, g.keys_of, g.same_key, g.pairs)
@@ -427,8 +430,9 @@ CREATE FUNCTION simdup_undecide(
 SET row_security = off SET extra_float_digits = 1 SET DateStyle = ISO SET IntervalStyle = postgres AS $$
 #variable_conflict error
 DECLARE
-  keys_a text := ARRAY[a]::text;
-  keys_b text := ARRAY[b]::text;
+  are_arrays boolean := (SELECT t.typcategory = 'A' FROM pg_type AS t WHERE t.oid = pg_typeof(a));
+  keys_a text := CASE WHEN are_arrays THEN a::text ELSE ARRAY[a]::text END;
+  keys_b text := CASE WHEN are_arrays THEN b::text ELSE ARRAY[b]::text END;
   g record;
   n record;
 BEGIN

@@ -59,7 +59,7 @@ BEGIN
       FROM (
           SELECT p.a FROM chosen AS p WHERE p.same IS NULL
           UNION SELECT p.b FROM chosen AS p WHERE p.same IS NULL) AS k (key)
-        JOIN %5$s AS s ON s.%2$s %6$s k.key::%7$s),
+        JOIN %5$s AS s ON s.%2$s %6$s k.key::%7$s AND %8$L),
     compared AS (
       SELECT p.*, l.content AS content_a, r.content AS content_b,
         coalesce(%1$s.minhash_bits_resemblance(l.sketch, r.sketch),
@@ -78,7 +78,7 @@ BEGIN
     LIMIT $7 $query$, '@extschema@', key.key,
     CASE WHEN key.contents_of <> 'varbit'::regtype THEN 's.content::text' ELSE 'NULL::text' END,
     CASE key.contents_of WHEN 'varbit'::regtype THEN 's.content::varbit' ELSE 'NULL::varbit' END,
-    g.source, g.same_key, g.keys_of)
+    g.source, g.same_key, g.keys_of, key.contents_of IS NOT NULL)
   USING g.source, g.members, g.decisions, g.max_distance, g.method, g.min_resemblance, n, g.w, g.unit,
     limit_of_texts
   LOOP

@@ -456,8 +456,12 @@ DECLARE
   given jsonb := CASE WHEN jsonb_typeof(translations) = 'object' THEN translations ELSE '{}' END;
   c record;
 BEGIN
-  IF title IS NULL OR num_nulls(source, report) = 2 THEN
-    RETURN NULL;
+  IF title IS NULL OR num_nonnulls(source, report) <> 1 THEN
+    RAISE EXCEPTION 'a page needs a title, and a source or a report'
+      USING ERRCODE = 'invalid_parameter_value',
+        DETAIL = format('The title is %L, the source is %L, and %s report is given.', heading, source,
+          CASE WHEN report IS NULL THEN 'no' ELSE 'a' END),
+        HINT = 'Write simdup_report_html(''letter'', ''Letters'').';
   END IF;
   SELECT v.* INTO c
   FROM (VALUES

@@ -156,10 +156,13 @@ check_reports()
 
 # sound_logs: whether no log has a line of log_faults: failed assertions, crashes, overrun
 # memory, and what a transaction's end finds still open. Servers before 17 name the kind
-# of what leaks, later ones say that a resource was not closed.
+# of what leaks, later ones say that a resource was not closed. A search that could not
+# read all of them, which is status 2 even if it found a line, has not shown it.
 sound_logs()
 {
-  ! grep -rE -m 20 --include='*.log' -f test/log_faults "$scratch"
+  local status=0
+  grep -rE -m 20 --include='*.log' -f test/log_faults "$scratch" || status=$?
+  [ "$status" = 1 ]
 }
 
 # A name that chooses nothing is a mistake, not a success.

@@ -209,11 +209,20 @@ simdup_grouping_begin(FunctionCallInfo fcinfo, SimdupFeed feed,
 
 	feed.function = get_func_name(fcinfo->flinfo->fn_oid);
 	feed.budget = (int64) maintenance_work_mem * 1024;
-	if (OidIsValid(table))
-		get_atttypetypmodcoll(table, get_attnum(table, column), &feed.key_type,
-							  &typmod, &collation);
+	if (column != NULL)
+	{
+		char *name = simdup_table_name(table);
+		AttrNumber number = get_attnum(table, column);
+
+		if (number == InvalidAttrNumber)
+			ereport(ERROR, errcode(ERRCODE_UNDEFINED_COLUMN),
+					errmsg("column \"%s\" of relation \"%s\" does not exist",
+						   column, name));
+		get_atttypetypmodcoll(table, number, &feed.key_type, &typmod,
+							  &collation);
+	}
 	rows = simdup_rows_feed(&feed, options);
-	if (OidIsValid(table))
+	if (column != NULL)
 		simdup_keynumbers_expect_order(rows->numbers, collation);
 	return rows;
 }
@@ -226,12 +235,13 @@ simdup_grouping_read(FunctionCallInfo fcinfo, const SimdupOptions *options,
 	Oid key_type = source.type[SIMDUP_SOURCE_KEY];
 	SimdupFeed feed = {.scope_type = source.type[SIMDUP_SOURCE_SCOPE],
 					   .content_type = source.type[SIMDUP_SOURCE_CONTENT]};
-	Oid members = PG_ARGISNULL(1) ? InvalidOid : PG_GETARG_OID(1);
+	bool has_members = !PG_ARGISNULL(1);
 	SimdupGrouping grouping = {.source = source};
 	SimdupRows *rows =
-		simdup_grouping_begin(fcinfo, feed, options, members, "key");
+		simdup_grouping_begin(fcinfo, feed, options, PG_GETARG_OID(1),
+							  has_members ? "key" : NULL);
 
-	if (OidIsValid(members) && key_type != rows->key_type)
+	if (has_members && key_type != rows->key_type)
 		ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
 				errmsg("column \"%s\" of relation \"%s\" is of type %s, not %s",
 					   source.key, get_rel_name(PG_GETARG_OID(0)),
@@ -241,8 +251,7 @@ simdup_grouping_read(FunctionCallInfo fcinfo, const SimdupOptions *options,
 				errhint("Cast the key to %s in a view, and name it in the settings.",
 						format_type_be(rows->key_type)));
 	grouping.rows = rows;
-	grouping.keys =
-		OidIsValid(members) ? rows->keys : simdup_keys_begin(key_type);
+	grouping.keys = has_members ? rows->keys : simdup_keys_begin(key_type);
 	if (source.day != NULL)
 		grouping.days =
 			simdup_grow(NULL, &grouping.n_days, 16, sizeof(DateADT));

@@ -36,7 +36,7 @@ extern SimdupGrouping simdup_grouping_read(FunctionCallInfo fcinfo,
 
 /*
  * Begin a batch. Its keys are those of a column, compared as the table does, and
- * come in order. Without a table they are not compared.
+ * come in order. Without a column, which is NULL, they are not compared.
  */
 extern SimdupRows *simdup_grouping_begin(FunctionCallInfo fcinfo,
 										 SimdupFeed feed,

@@ -76,17 +76,13 @@ find_equalities(JoinOffer *offer)
 	}
 }
 
-/* Order clauses: those of a lower security level first, then the cheaper ones. */
-static int
-compare_clauses(const ListCell *a, const ListCell *b)
+/* Check whether a clause comes later: of a higher security level, or costlier. */
+static bool
+is_later(const RestrictInfo *clause, const RestrictInfo *other)
 {
-	const RestrictInfo *x = lfirst(a);
-	const RestrictInfo *y = lfirst(b);
-
-	if (x->security_level != y->security_level)
-		return x->security_level < y->security_level ? -1 : 1;
-	return (x->eval_cost.per_tuple > y->eval_cost.per_tuple) -
-		   (x->eval_cost.per_tuple < y->eval_cost.per_tuple);
+	if (clause->security_level != other->security_level)
+		return clause->security_level > other->security_level;
+	return clause->eval_cost.per_tuple > other->eval_cost.per_tuple;
 }
 
 /*
@@ -103,6 +99,7 @@ list_clauses(const JoinOffer *offer, bool above)
 	{
 		RestrictInfo *restrictinfo = lfirst(cell);
 		QualCost cost; /* which the RestrictInfo keeps */
+		int at;
 
 		if (restrictinfo->pseudoconstant ||
 			simdup_offer_is_above(offer, restrictinfo) != above ||
@@ -110,9 +107,12 @@ list_clauses(const JoinOffer *offer, bool above)
 			 simdup_is_exact(offer->condition.kind)))
 			continue;
 		cost_qual_eval_node(&cost, (Node *) restrictinfo, offer->root);
-		clauses = lappend(clauses, restrictinfo);
+		/* among equals the order stays, since one may guard the next */
+		for (at = list_length(clauses); at > 0; at--)
+			if (!is_later(list_nth(clauses, at - 1), restrictinfo))
+				break;
+		clauses = list_insert_nth(clauses, at, restrictinfo);
 	}
-	list_sort(clauses, compare_clauses);
 	return extract_actual_clauses(clauses, false);
 }
 

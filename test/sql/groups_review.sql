@@ -48,6 +48,13 @@ CREATE VIEW prints AS SELECT id AS key, fp FROM letter WHERE id < 10;
 SELECT simdup_group('plain', 'prints', 3, 'connected');
 SELECT count(*) FROM simdup_regroup('plain');
 SELECT a, b, why, distance, resemblance, numbers_a, only_a, content_a FROM simdup_review('plain', 3);
+-- without contents, the source is read once
+CREATE SEQUENCE reads;
+CREATE VIEW counted AS SELECT r.id AS key, r.fp FROM (SELECT id, fp, nextval('reads') FROM letter WHERE id < 10) AS r;
+SELECT simdup_group('counted_group', 'counted', 3);
+SELECT count(*) FROM simdup_regroup('counted_group');
+SELECT count(*) > 0 AS any FROM simdup_review('counted_group');
+SELECT last_value FROM reads;
 
 -- keys in full, however the session writes numbers
 CREATE VIEW by_thirds AS SELECT id / 3::float8 AS key, fp, body AS content FROM letter WHERE id < 10;

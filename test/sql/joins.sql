@@ -82,6 +82,10 @@ EXECUTE within(-1);
 EXECUTE within(NULL);
 RESET plan_cache_mode;
 
+-- conditions of one cost stay in their order, among many: one may guard another
+SELECT count(*) > 0 AS any FROM letter a JOIN letter b ON simhash_within(a.fp, b.fp, 4) AND abs(a.id - b.id) > 0 AND a.id + b.id + 1 > 0
+  AND 10 / (a.id - b.id) < 77 AND a.id + b.id > 0 AND a.id + b.id * 2 > 0 AND abs(a.id * b.id) > 0 AND abs(b.id - a.id) > -1 AND a.id > b.id - 1000;
+
 -- texts: by fingerprints first, and by all shingles
 CREATE TABLE document (id integer PRIMARY KEY, body text);
 INSERT INTO document

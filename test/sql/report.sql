@@ -95,7 +95,12 @@ SELECT simdup_report('texts', max_groups => -1);
 SELECT simdup_report('texts', max_groups => NULL);
 SELECT simdup_report('texts', 33);
 SELECT simdup_report('fingerprints', min_resemblance => 0.5);
-SELECT simdup_report(NULL) IS NULL AS none, simdup_report_html(NULL, 't') IS NULL AS no_page, simdup_report_html('letters', NULL) IS NULL AS no_title;
+SELECT simdup_report(NULL) IS NULL AS none;
+-- a page of nothing, or of two things, or without a title
+SELECT simdup_report_html();
+SELECT simdup_report_html('letters');
+SELECT simdup_report_html(to_regclass('gone'), 't');
+SELECT simdup_report_html('letters', 't', report => '{"counts": {"rows": 1}}');
 
 -- memory and disk give the same report
 SET maintenance_work_mem = '1MB';

@@ -1,5 +1,6 @@
 # harness: a bail-out of one script stops no other, and the sum names the script. The
-# search of the servers' logs finds each fault that is listed below, and nothing else.
+# search of the servers' logs finds each fault that is listed below, and nothing else. Logs
+# that cannot be read are not sound.
 
 use strict;
 use warnings;
@@ -29,6 +30,19 @@ while (<DATA>)
 	my $found = IPC::Run::run([ 'grep', '-qE', '-f', 'test/log_faults' ], '<', \"$line\n");
 	is($found ? 'fault' : 'sound', $kind, $line);
 }
+
+my ($search) = slurp_file('test/suite.sh') =~ /^(sound_logs\(\)\n.*?^\})/ms;
+mkdir "$folder/log";
+for my $case ([ 'LOG:  ready', 1, 'a sound log' ], [ 'PANIC:  no', 0, 'a fault' ], [ 'LOG:  ready', 0, 'a folder that cannot be read', 0 ],
+	[ 'PANIC:  no', 0, 'a fault beside it', 0 ])
+{
+	my ($line, $is_sound, $name, $mode) = @$case;
+	append_to_file("$folder/$line.log", "$line\n");
+	chmod $mode // 0755, "$folder/log";
+	is(IPC::Run::run([ 'bash', '-c', qq{$search\nscratch=$folder\nsound_logs} ], '>', \my $said, '2>&1') ? 1 : 0, $is_sound, $name);
+	unlink "$folder/$line.log";
+}
+chmod 0755, "$folder/log";
 
 done_testing();
 

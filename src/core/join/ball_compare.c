@@ -10,16 +10,24 @@
 
 #include "core/join/balls.h"
 
+/* Report own[i] with each of run that is near. */
+static inline __attribute__((always_inline)) void
+compare_one(const SimdupComparison *c, const uint64_t *own, uint32_t i,
+			const uint64_t *run, uint32_t m)
+{
+	for (uint32_t j = 0; j < m; j++)
+		if (simdup_hamming64(own[i], run[j]) <= c->max_distance &&
+			simdup_is_first_block(c, own[i] ^ run[j]))
+			c->found(c->arg, i, j);
+}
+
 /* By popcnt, or on processors other than x86-64 what they have. */
 SIMDUP_POPCNT_CLONES static void
 compare_plain(const SimdupComparison *c, const uint64_t *own, uint32_t n,
 			  const uint64_t *run, uint32_t m)
 {
 	for (uint32_t i = 0; i < n; i++)
-		for (uint32_t j = 0; j < m; j++)
-			if (simdup_hamming64(own[i], run[j]) <= c->max_distance &&
-				simdup_is_first_block(c, own[i] ^ run[j]))
-				c->found(c->arg, i, j);
+		compare_one(c, own, i, run, m);
 }
 
 #ifdef HAVE_VECTORS
@@ -182,8 +190,5 @@ simdup_compare_within(const SimdupComparison *c, const uint64_t *codes,
 					  uint32_t n)
 {
 	for (uint32_t i = 1; i < n; i++)
-		for (uint32_t j = 0; j < i; j++)
-			if (simdup_hamming64(codes[i], codes[j]) <= c->max_distance &&
-				simdup_is_first_block(c, codes[i] ^ codes[j]))
-				c->found(c->arg, i, j);
+		compare_one(c, codes, i, codes, i);
 }
