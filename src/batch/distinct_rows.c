@@ -242,31 +242,21 @@ simdup_near_lists_end(SimdupNearLists *lists)
 	pfree(lists);
 }
 
-uint32 *
-simdup_find_groups(SimdupFingerprints *fingerprints,
-				   const SimdupConstraints *constraints, SimdupRowPairSink sink,
-				   void *sink_arg, double *resemblance)
+void
+simdup_distinct_begin(SimdupDistinct *distinct,
+					  SimdupFingerprints *fingerprints, double *resemblance)
 {
-	const SimdupOptions *options = &fingerprints->rows->options;
-	SimdupDistinct d = {.fingerprints = fingerprints,
-						.contents = fingerprints->rows->contents,
-						.sink = sink,
-						.sink_arg = sink_arg};
-	uint32 *group;
+	const SimdupRows *rows = fingerprints->rows;
 
-	d.rows =
-		(SimdupDistinctRows){.n_rows = fingerprints->rows->n,
-							 .max_distance = (uint32) options->max_distance,
-							 .verify = d.contents == NULL ? NULL : resemble,
-							 .resemblance = resemblance,
-							 .arg = &d};
-	find_distinct_rows(&d);
-	if (options->method == SIMDUP_CAMPAIGNS)
-		group = simdup_find_campaigns(&d);
-	else if (options->method == SIMDUP_LEADER)
-		group = simdup_group_by_leader(&d, constraints);
-	else
-		group = simdup_group_connected(&d, constraints);
-	simdup_free(d.rows.distinct);
-	return group;
+	*distinct =
+		(SimdupDistinct){.fingerprints = fingerprints,
+						 .contents = rows->contents,
+						 .rows = {.n_rows = rows->n,
+								  .max_distance =
+									  (uint32) rows->options.max_distance,
+								  .verify =
+									  rows->contents == NULL ? NULL : resemble,
+								  .resemblance = resemblance,
+								  .arg = distinct}};
+	find_distinct_rows(distinct);
 }

@@ -34,6 +34,11 @@ typedef struct SimdupDistinct
 	void *sink_arg;
 } SimdupDistinct;
 
+/* Find the distinct rows of a batch. Free rows.distinct. */
+extern void simdup_distinct_begin(SimdupDistinct *distinct,
+								  SimdupFingerprints *fingerprints,
+								  double *resemblance);
+
 /* Take each pair of near distinct rows of different fingerprints once. */
 extern void simdup_join_distinct(SimdupDistinct *distinct, int max_distance,
 								 SimdupRowPairSink take, void *arg);
@@ -65,11 +70,6 @@ simdup_put_near(SimdupPairSort *sort, uint32 row, uint32 near, uint64 weight)
 {
 	simdup_pairsort_put(sort, (uint64) row << 32 | near, weight);
 }
-
-extern uint32 *simdup_group_by_leader(SimdupDistinct *distinct,
-									  const SimdupConstraints *constraints);
-extern uint32 *simdup_group_connected(SimdupDistinct *distinct,
-									  const SimdupConstraints *constraints);
 
 /* Return the center of each row's campaign: a distinct row. */
 extern uint32 *simdup_find_campaigns(const SimdupDistinct *distinct);

@@ -95,9 +95,8 @@ sort_all(Leader *l, SimdupDistinct *distinct,
 	simdup_free(l->may_lead);
 }
 
-uint32 *
-simdup_group_by_leader(SimdupDistinct *distinct,
-					   const SimdupConstraints *constraints)
+static uint32 *
+group_by_leader(SimdupDistinct *distinct, const SimdupConstraints *constraints)
 {
 	SimdupDistinctRows *rows = &distinct->rows;
 	int64 budget = distinct->fingerprints->rows->budget;
@@ -178,9 +177,8 @@ unite_at(Connecting *c, SimdupDistinct *distinct, uint32 distance)
 	simdup_pairsort_end(c->sort);
 }
 
-uint32 *
-simdup_group_connected(SimdupDistinct *distinct,
-					   const SimdupConstraints *constraints)
+static uint32 *
+group_connected(SimdupDistinct *distinct, const SimdupConstraints *constraints)
 {
 	int max_distance = (int) distinct->rows.max_distance;
 	Connecting c = {.connected =
@@ -193,4 +191,26 @@ simdup_group_connected(SimdupDistinct *distinct,
 		for (int distance = 1; distance <= max_distance; distance++)
 			unite_at(&c, distinct, (uint32) distance);
 	return simdup_connected_finish(c.connected);
+}
+
+uint32 *
+simdup_find_groups(SimdupFingerprints *fingerprints,
+				   const SimdupConstraints *constraints, SimdupRowPairSink sink,
+				   void *sink_arg, double *resemblance)
+{
+	SimdupClusterMethod method = fingerprints->rows->options.method;
+	SimdupDistinct d;
+	uint32 *group;
+
+	simdup_distinct_begin(&d, fingerprints, resemblance);
+	d.sink = sink;
+	d.sink_arg = sink_arg;
+	if (method == SIMDUP_CAMPAIGNS)
+		group = simdup_find_campaigns(&d);
+	else if (method == SIMDUP_LEADER)
+		group = group_by_leader(&d, constraints);
+	else
+		group = group_connected(&d, constraints);
+	simdup_free(d.rows.distinct);
+	return group;
 }

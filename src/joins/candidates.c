@@ -28,46 +28,6 @@
 
 /* Half of the memory is for the rows, and the rest has the parts told below. */
 
-void
-simdup_note_memory(NearJoinState *state)
-{
-	state->peak_memory =
-		Max(state->peak_memory,
-			(int64) MemoryContextMemAllocated(state->context, true));
-}
-
-static void
-begin_candidates(NearJoinState *state)
-{
-	state->candidates = simdup_pairsort_begin(state->memory / 8);
-	state->n_candidates = 0;
-}
-
-/* Evaluate the candidates of a join that asks for existence, and forget them. */
-static void
-settle_candidates(NearJoinState *state)
-{
-	simdup_pairsort_perform(state->candidates);
-	while (simdup_next_match(state))
-		;
-	state->disk += simdup_pairsort_disk(state->candidates);
-	simdup_pairsort_end(state->candidates);
-	begin_candidates(state);
-}
-
-void
-simdup_put_candidate(NearJoinState *state, uint32 first_row, uint32 outer,
-					 uint32 inner)
-{
-	simdup_pairsort_put(state->candidates, (uint64) first_row << 32 | outer,
-						inner);
-	state->n_candidates++;
-	if (simdup_settles_first(state) &&
-		state->n_candidates >=
-			Max(state->memory / 8 / (int64) sizeof(SimdupEntry), 4096))
-		settle_candidates(state);
-}
-
 /* Limits */
 
 static Datum
@@ -328,13 +288,13 @@ simdup_find_candidates(NearJoinState *state)
 	if (!simdup_settles_first(state) || state->parallel_filter)
 		state->helpers = simdup_workers();
 	simdup_begin_scan_tuple(state);
-	begin_candidates(state);
+	simdup_begin_candidates(state);
 	if (simdup_is_of_shingles(state->kind))
 		search_by_shingles(state);
 	else
 		search_by_fingerprints(state);
 	if (simdup_settles_first(state))
-		settle_candidates(state);
+		simdup_settle_candidates(state);
 	else
 		simdup_pairsort_perform(state->candidates);
 	simdup_note_memory(state);

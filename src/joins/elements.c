@@ -62,23 +62,6 @@ simdup_elements_add(SimdupElementJoin *join, uint64 fp, uint64 index)
 	add_to_run(join, &join->file, &join->n, (SimdupElement){fp, index});
 }
 
-uint32
-simdup_part_sets(SimdupElement *elements, int64 n)
-{
-	uint32 n_first = 0;
-
-	for (int64 i = 0; i < n; i++)
-	{
-		SimdupElement element = elements[i];
-
-		if ((element.index & SIMDUP_SECOND_SET) != 0)
-			continue;
-		elements[i] = elements[n_first];
-		elements[n_first++] = element;
-	}
-	return n_first;
-}
-
 /* Join n elements in memory: with each other, or the two sets among them. */
 static void
 join_in_memory(SimdupElementJoin *join, int64 n)
@@ -105,15 +88,6 @@ join_in_memory(SimdupElementJoin *join, int64 n)
 }
 
 /* Files of elements */
-
-void
-simdup_read_elements(SimdupTempFile *file, int64 from, int64 n,
-					 SimdupElement *elements)
-{
-	CHECK_FOR_INTERRUPTS();
-	simdup_tempfile_read(file, from * (int64) sizeof(*elements), elements,
-						 (size_t) n * sizeof(*elements));
-}
 
 /*
  * Find the bits that vary in a file of fingerprints, and count the ones of each.

@@ -273,3 +273,44 @@ simdup_next_outer_row(NearJoinState *state)
 	}
 	return false;
 }
+
+/* The candidates that wait */
+
+void
+simdup_note_memory(NearJoinState *state)
+{
+	state->peak_memory =
+		Max(state->peak_memory,
+			(int64) MemoryContextMemAllocated(state->context, true));
+}
+
+void
+simdup_begin_candidates(NearJoinState *state)
+{
+	state->candidates = simdup_pairsort_begin(state->memory / 8);
+	state->n_candidates = 0;
+}
+
+void
+simdup_settle_candidates(NearJoinState *state)
+{
+	simdup_pairsort_perform(state->candidates);
+	while (simdup_next_match(state))
+		;
+	state->disk += simdup_pairsort_disk(state->candidates);
+	simdup_pairsort_end(state->candidates);
+	simdup_begin_candidates(state);
+}
+
+void
+simdup_put_candidate(NearJoinState *state, uint32 first_row, uint32 outer,
+					 uint32 inner)
+{
+	simdup_pairsort_put(state->candidates, (uint64) first_row << 32 | outer,
+						inner);
+	state->n_candidates++;
+	if (simdup_settles_first(state) &&
+		state->n_candidates >=
+			Max(state->memory / 8 / (int64) sizeof(SimdupEntry), 4096))
+		simdup_settle_candidates(state);
+}

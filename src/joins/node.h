@@ -129,6 +129,11 @@ extern void simdup_find_candidates(NearJoinState *state);
 extern void simdup_put_candidate(NearJoinState *state, uint32 first_row,
 								 uint32 outer, uint32 inner);
 
+extern void simdup_begin_candidates(NearJoinState *state);
+
+/* Evaluate the candidates of a join that asks for existence, and forget them. */
+extern void simdup_settle_candidates(NearJoinState *state);
+
 /* Note how much memory is used, where that is most. */
 extern void simdup_note_memory(NearJoinState *state);
 

@@ -16,6 +16,32 @@
 #include "core/join/balls.h"
 #include "joins/elements.h"
 
+uint32
+simdup_part_sets(SimdupElement *elements, int64 n)
+{
+	uint32 n_first = 0;
+
+	for (int64 i = 0; i < n; i++)
+	{
+		SimdupElement element = elements[i];
+
+		if ((element.index & SIMDUP_SECOND_SET) != 0)
+			continue;
+		elements[i] = elements[n_first];
+		elements[n_first++] = element;
+	}
+	return n_first;
+}
+
+void
+simdup_read_elements(SimdupTempFile *file, int64 from, int64 n,
+					 SimdupElement *elements)
+{
+	CHECK_FOR_INTERRUPTS();
+	simdup_tempfile_read(file, from * (int64) sizeof(*elements), elements,
+						 (size_t) n * sizeof(*elements));
+}
+
 typedef struct Run
 {
 	int64 offset; /* in the file: elements, or codes, indexes, starts of buckets */
