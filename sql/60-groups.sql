@@ -74,7 +74,8 @@ BEGIN
   FROM @extschema@.simdup_grouping_source(groups, NULL::integer, NULL::text, NULL::float8, NULL::integer,
     NULL::text) AS k;
   IF name <> 'key' THEN
-    RAISE EXCEPTION 'column "key" of relation "%" does not exist', four.name USING ERRCODE = 'undefined_column';
+    RAISE EXCEPTION 'column "key" of relation "%" does not exist', four.name
+      USING ERRCODE = 'undefined_column';
   ELSIF NOT for_owner THEN
     RETURN;
   END IF;

@@ -107,14 +107,22 @@ sub plain_create
 	}
 }
 
-# SQL that a DBA reads, also in C: no written-out schema or operator, and short lines.
-# The path of a function, and an operator that format() fills in, are meant.
+# SQL that a DBA reads: no written-out schema or operator, and short lines. The path of a
+# function, and an operator that format() fills in, are meant. In C, a comment within
+# fifteen lines above may say "whatever the search_path".
 my $written_out = qr/pg_catalog\.|OPERATOR ?\((?!%)/;
 
 sub readable_sql
 {
 	lines(sub { length > 110 || /$written_out/ }, @sql);
-	lines(sub { /".*$written_out/ }, @c);
+	for my $file (@c)
+	{
+		my @text = split /\n/, content($file);
+		for my $n (grep { $text[$_] =~ /".*$written_out/ } 0 .. $#text)
+		{
+			print "$file:$n: $text[$n]\n" unless grep { /whatever the search_path/ } @text[ ($n > 15 ? $n - 15 : 0) .. $n ];
+		}
+	}
 }
 
 # A function that is not C has the path of the catalogs, or a body that is bound
