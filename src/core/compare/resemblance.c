@@ -92,14 +92,14 @@ step(Merge *merge)
 	return next_a & next_b;
 }
 
-/* Cut two sets at the middle element of the first. */
+/* Cut two sets, which are not empty, at the middle element of the first. */
 static void
 cut_sets(const SimdupHashes *a, const SimdupHashes *b, Merge *low, Merge *high)
 {
 	const uint64_t *middle = a->hashes + a->n / 2;
 	const uint64_t *from = b->hashes;
 
-	for (size_t n = a->n > 0 ? b->n : 0; n > 0;)
+	for (size_t n = b->n; n > 0;)
 	{
 		size_t half = n / 2;
 
@@ -116,9 +116,9 @@ cut_sets(const SimdupHashes *a, const SimdupHashes *b, Merge *low, Merge *high)
 }
 
 /*
- * Count the elements in both of two sets. Return false, in the middle, if they
- * cannot have min_resemblance. Each step of a merge waits for the one before, so two
- * merges take turns.
+ * Count the elements in both of two sets, which are not empty. Return false, in the
+ * middle, if they cannot have min_resemblance. Each step of a merge waits for the
+ * one before, so two merges take turns.
  */
 static bool
 count_common(const SimdupHashes *a, const SimdupHashes *b,
@@ -161,7 +161,8 @@ simdup_hashes_common(const SimdupHashes *a, const SimdupHashes *b)
 {
 	size_t common = 0;
 
-	(void) count_common(a, b, 0, &common);
+	if (a->n > 0 && b->n > 0)
+		(void) count_common(a, b, 0, &common);
 	return common;
 }
 
