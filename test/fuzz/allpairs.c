@@ -7,6 +7,7 @@
  */
 #include "core/cluster/grouping.h"
 #include "core/fingerprint/hamming.h"
+#include "core/fingerprint/shingle.h"
 #include "core/host.h"
 #include "core/join/balls.h"
 #include "core/join/pigeonhole.h"
@@ -53,26 +54,14 @@ take_fingerprints(Input *in)
 	return n;
 }
 
-static int
-compare_fps(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *) a;
-	uint64_t y = *(const uint64_t *) b;
-
-	return (x > y) - (x < y);
-}
-
 /* Sort the fingerprints, and drop equal ones; how many are left. */
 static size_t
 drop_equal(size_t n)
 {
-	size_t kept = 0;
+	SimdupHashes list = {fps, n, n};
 
-	qsort(fps, n, sizeof(uint64_t), compare_fps);
-	for (size_t i = 0; i < n; i++)
-		if (kept == 0 || fps[kept - 1] != fps[i])
-			fps[kept++] = fps[i];
-	return kept;
+	simdup_hashes_unique(&list);
+	return list.n;
 }
 
 static int

@@ -5,6 +5,7 @@
  */
 #include "core/cluster/components.h"
 #include "core/fingerprint/hamming.h"
+#include "core/fingerprint/shingle.h"
 #include "core/host.h"
 #include "core/join/balls.h"
 #include "random.h"
@@ -85,26 +86,14 @@ make(int kind, uint64_t *fps, size_t i, int k)
 	}
 }
 
-static int
-compare_fps(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *) a;
-	uint64_t y = *(const uint64_t *) b;
-
-	return (x > y) - (x < y);
-}
-
 /* Sort and drop equal ones. */
 static size_t
 distinct(uint64_t *fps, size_t n)
 {
-	size_t n_kept = 0;
+	SimdupHashes list = {fps, n, n};
 
-	qsort(fps, n, sizeof(uint64_t), compare_fps);
-	for (size_t i = 0; i < n; i++)
-		if (n_kept == 0 || fps[n_kept - 1] != fps[i])
-			fps[n_kept++] = fps[i];
-	return n_kept;
+	simdup_hashes_unique(&list);
+	return list.n;
 }
 
 typedef struct Found
