@@ -81,9 +81,9 @@ typedef struct ResultRow
 static ResultRow
 no_values(void)
 {
-	ResultRow result;
+	ResultRow result = {0};
 
-	memset(&result, true, sizeof(result));
+	memset(result.nulls, true, sizeof(result.nulls));
 	return result;
 }
 

@@ -9,6 +9,9 @@
  * match, and passes over later candidates of these. Its rows follow at the end. A
  * semi join under row marks gives the inner row, too, so it runs as an inner join
  * does, once for each outer row.
+ *
+ * Half of the memory is for the rows. Parts of the rest are for sorted keys, groups
+ * and candidates, and the search has what is left.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -25,8 +28,6 @@
 #include "server/progress.h"
 #include "text/minhash64.h"
 #include "type/simhash64.h"
-
-/* Half of the memory is for the rows, and the rest has the parts told below. */
 
 /* Limits */
 
@@ -181,7 +182,6 @@ search_by_fingerprints(NearJoinState *state)
 		simdup_progress_phase("comparing", state->inputs[0].n_keyed +
 											   state->inputs[1].n_keyed);
 		simdup_hamming_search(state, keys, max_distance);
-		simdup_note_memory(state);
 	}
 	for (int side = 0; side < 2; side++)
 		if (keys[side] != NULL)

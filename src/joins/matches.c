@@ -1,12 +1,14 @@
 /*
  * matches.c
- *	  The candidates of a join evaluated: its scan tuples, and what the node returns.
+ *	  The candidates of a join, which wait in a sort and are evaluated: its scan
+ *	  tuples, and what the node returns.
  */
 #include "postgres.h"
 #include "compat.h"
 
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "utils/memutils.h"
 
 #include "joins/node.h"
 #include "joins/stored_texts.h"
