@@ -109,7 +109,7 @@ sub plain_create
 
 # SQL that a DBA reads: no written-out schema or operator, and short lines. The path of a
 # function, and an operator that format() fills in, are meant. In C, a comment within
-# fifteen lines above may say "whatever the search_path".
+# fifteen lines above may say "under any search_path".
 my $written_out = qr/pg_catalog\.|OPERATOR ?\((?!%)/;
 
 sub readable_sql
@@ -120,7 +120,7 @@ sub readable_sql
 		my @text = split /\n/, content($file);
 		for my $n (grep { $text[$_] =~ /".*$written_out/ } 0 .. $#text)
 		{
-			print "$file:$n: $text[$n]\n" unless grep { /whatever the search_path/ } @text[ ($n > 15 ? $n - 15 : 0) .. $n ];
+			print "$file:$n: $text[$n]\n" unless grep { /under any search_path/ } @text[ ($n > 15 ? $n - 15 : 0) .. $n ];
 		}
 	}
 }

@@ -44,7 +44,7 @@ may_read(const TriggerState *state, const List *columns)
 }
 
 /*
- * Ask by SQL whether the user sees a row, whatever the search_path. A policy may read
+ * Ask by SQL whether the user sees a row, under any search_path. A policy may read
  * the path, as current_schema() does, so it stays the user's.
  */
 static bool
