@@ -7,7 +7,6 @@
  * and yields features in a fixed order. Tokens are equal only if their bytes are,
  * too.
  */
-#include <stddef.h>
 #include <string.h>
 
 #include "core/fingerprint/simhash.h"
