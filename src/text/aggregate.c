@@ -4,7 +4,7 @@
  *	  hashes of up to 65,536 bits, and minhash64_agg of features.
  *
  * simhash_agg keeps the counters of core/fingerprint/simhash.h, one set for every 64
- * bits of hash, minhash64_agg keeps a sketch. Both are exact: rows may come in any
+ * bits of hash. minhash64_agg keeps a sketch. Both are exact: rows may come in any
  * order and be split among workers.
  */
 #include "postgres.h"

@@ -1,7 +1,7 @@
 /*
  * encoding.h
- *	  Text of the database's encoding as UTF-8, and back, whole or its passages. Its
- *	  words by ICU.
+ *	  Text of the database's encoding as UTF-8, and back. The passages of a text as
+ *	  one text, and its words by ICU.
  */
 #ifndef SIMDUP_TEXT_ENCODING_H
 #define SIMDUP_TEXT_ENCODING_H
@@ -29,7 +29,10 @@ extern SimdupUtf8 *simdup_utf8_texts(ArrayType *array, size_t *n);
 /* Return UTF-8 as a text in the database's encoding. */
 extern text *simdup_utf8_to_text(const char *bytes, size_t len);
 
-/* Return passages of a text in one; too many words if they are NULL. */
+/*
+ * Return the passages of a text as one text. Raise 54000 if they are NULL: the text
+ * has too many words.
+ */
 extern SimdupUtf8 simdup_join_passages(SimdupUtf8 content,
 									   const SimdupPassage *passages, size_t n,
 									   const char *between);

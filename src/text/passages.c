@@ -8,7 +8,6 @@
 
 #include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
-#include "utils/builtins.h"
 #include "utils/memutils.h"
 
 #include "core/compare/passages.h"

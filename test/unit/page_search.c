@@ -3,6 +3,7 @@
  *	  The search in a page of a hamming index.
  */
 #include "core/fingerprint/hamming.h"
+#include "core/fingerprint/hash.h"
 #include "core/search/search.h"
 #include "random.h"
 #include "tap.h"
@@ -45,15 +46,6 @@ test_find(int n)
 	free(distances);
 }
 
-static int
-compare_values(const void *a, const void *b)
-{
-	uint64_t left = *(const uint64_t *) a;
-	uint64_t right = *(const uint64_t *) b;
-
-	return left < right ? -1 : left > right;
-}
-
 /*
  * A leaf's sorted values, around a first block, and the near blocks of a center
  * that the leaf may hold, against one comparison after the other.
@@ -91,7 +83,7 @@ test_blocks(int n, int span, int radius)
 
 			values[i] = block << 48 | (rest & (UINT64_MAX >> 16));
 		}
-		qsort(values, (size_t) n, sizeof(uint64_t), compare_values);
+		qsort(values, (size_t) n, sizeof(uint64_t), simdup_compare_words);
 		while (start < n_near && near[start] < first)
 			start++;
 		for (end = start; end < n_near && near[end] <= last;)

@@ -5,9 +5,9 @@
  *
  * Texts are compared word by word, folded as minhash64 folds them. In scripts
  * without blanks, each character is a word. A word is shared if the other text has
- * a run of five words around it, within its sentence. In a shorter
- * sentence, it is shared if the other text has the whole sentence. One or two such
- * characters of a sentence are no passage that the other text lacks.
+ * a run of five words around it, within its sentence. In a shorter sentence, it is
+ * shared if the other text has the whole sentence. One or two such characters of a
+ * sentence are no passage that the other text lacks.
  */
 #ifndef SIMDUP_CORE_COMPARE_PASSAGES_H
 #define SIMDUP_CORE_COMPARE_PASSAGES_H
@@ -81,9 +81,9 @@ extern bool simdup_sample_runs(SimdupUtf8 text, size_t min_words,
 
 /*
  * Return the passages that nearly all of some texts have, in the same form. Set
- * *which to the text whose bytes they are, and *boilerplate to whether they are such.
- * With by_most, most texts of the table have them. `refused` has the runs of
- * passages that were found to be letters.
+ * *which to the text whose bytes they are, and *boilerplate to whether they are
+ * boilerplate. With by_most, most texts of the table have them. `refused` has the
+ * runs of passages that were found to be letters.
  */
 extern SimdupPassage *simdup_shared_passages(const SimdupUtf8 *texts,
 											 size_t n_texts, bool by_most,

@@ -55,8 +55,8 @@ simdup_words_key(const SimdupWords *words, size_t i, size_t n)
 }
 
 /*
- * Add the marks to words [from, to) of a text that belong to the first and the last
- * of them, within the bytes [low, high).
+ * Some words of a text are the bytes [*from, *to). Extend these by the marks that
+ * belong to the first and to the last word, within the bytes [low, high).
  */
 extern void simdup_add_marks(SimdupUtf8 text, size_t *from, size_t *to,
 							 size_t low, size_t high);

@@ -113,8 +113,8 @@ throw_round(uint64_t *keys, int n_bins, uint64_t round, const uint64_t *hashes,
 }
 
 /*
- * Throw elements in the rounds after n_bins ones, each into a bin of its own, if
- * that has no earlier key.
+ * Throw elements in the last n_bins rounds. Each of these rounds has one bin, which
+ * takes the round's least key unless it has a key of an earlier round.
  */
 static void
 throw_last_rounds(uint64_t *keys, uint64_t n_bins, const uint64_t *hashes,

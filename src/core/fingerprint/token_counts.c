@@ -7,7 +7,6 @@
  * and yields features in a fixed order. Tokens are equal only if their bytes are,
  * too.
  */
-#include <stddef.h>
 #include <string.h>
 
 #include "core/fingerprint/simhash.h"
@@ -186,8 +185,8 @@ count_batch(SimdupTokenCounts *features, SimdupWeighting weighting,
 }
 
 /*
- * Have the slots of a batch fetched together, and the features that they lead to,
- * where each would be waited for in turn.
+ * Prefetch the slots of a batch, and then the features that they lead to, so that
+ * cache misses overlap.
  */
 static void
 fetch_ahead(const SimdupTokenCounts *features, const uint64_t *hashes,
@@ -301,7 +300,7 @@ compare_features(const void *left, const void *right)
 	return (a->len > b->len) - (a->len < b->len);
 }
 
-/* Compare them where the sort can be left. */
+/* Compare features in a sort, and check for interrupts. */
 static int
 compare_and_look(const void *left, const void *right)
 {

@@ -143,11 +143,13 @@ simdup_page_costs(const SimdupHistogram *histogram, uint32_t block, int largest,
 		parts[range->bits][simdup_popcount64(different)] += range->part;
 	}
 	for (int r = 0; r < SIMDUP_BLOCK_BITS; r++)
+		costs[r] = INFINITY;
+	for (int r = 0; r <= largest && r < SIMDUP_BLOCK_BITS; r++)
 	{
-		double pages = r <= largest ? 0 : INFINITY;
+		double pages = 0;
 
-		for (int bits = histogram->least_bits;
-			 r <= largest && bits <= histogram->most_bits; bits++)
+		for (int bits = histogram->least_bits; bits <= histogram->most_bits;
+			 bits++)
 			for (int d = 0; d <= r && d <= SIMDUP_BLOCK_BITS - bits; d++)
 				pages += parts[bits][d] * histogram->within[bits][r - d];
 		costs[r] = 1 + pages / SIMDUP_WHOLE_BUCKET;

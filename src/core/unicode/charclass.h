@@ -194,9 +194,9 @@ simdup_utf8_encode(uint32_t cp, unsigned char *out)
 }
 
 /*
- * Lists of code points, ascending. Marks that end a sentence, beyond ASCII, are
- * ranges, of which the first and the last is listed. Most are Unicode's
- * Sentence_Terminal. Of decimal digits, 0 is listed.
+ * Ascending lists of code points. Marks beyond ASCII that end a sentence are listed
+ * as ranges, by the first and the last mark of each. Most of them are Unicode's
+ * Sentence_Terminal. The list of digits has the 0 of each ten.
  */
 extern const uint32_t simdup_sentence_ends[];
 extern const size_t simdup_n_sentence_ends;
@@ -249,7 +249,7 @@ simdup_is_blank(uint32_t cp)
  * Folding ignores case, width, ligatures, accents, the keyboard, traditional
  * Chinese, soft hyphens and zero-width characters. Each code point folds by itself,
  * to 0 to 18 code points. Then two side by side are joined if they are the canonical
- * decomposition of one, such as a kana and its mark, jamo or Indic vowels.
+ * decomposition of one. Examples are a kana and its mark, jamo and Indic vowels.
  * tools/fold.pl has the rule. The tables are Unicode 15.0's and frozen, as are the
  * classes, which profile 1 defines.
  */

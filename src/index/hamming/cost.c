@@ -119,9 +119,9 @@ leaves_read(int k, double leaves, double n_entries, double *entries)
 
 /*
  * Return a leaf's cost, which lies between a random and a sequential read. The
- * more of a rotation is read, the more often the next leaf is the next block. Of
- * repeated scans, the more they read, the more is in the cache. The planner computes
- * the same for the pages of a bitmap.
+ * more of a rotation is read, the more often the next leaf is the next block. The
+ * more leaves repeated scans read, the more of these are in the cache. The planner
+ * computes the same for the pages of a bitmap.
  */
 static double
 cost_of_leaf(IndexOptInfo *index, double n_leaves, double leaves)
@@ -214,8 +214,8 @@ simdup_hamming_cost(PlannerInfo *root, IndexPath *path, double loop_count,
 	*correlation = 0;
 	*pages = n_leaves * n_scans;
 	/*
-	 * Without it, the server uses this path for a bitmap alone. It looks at this right
-	 * behind the call, and each path of the index calls anew: no later one is lost.
+	 * Without amhasgettuple, the server uses this path for a bitmap alone. It reads the
+	 * field right after this call, and calls again for each other path.
 	 */
 	index->amhasgettuple = !wants_bitmap(root, path, rows, *total);
 }

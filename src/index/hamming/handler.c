@@ -17,16 +17,12 @@
 #include "catalog/pg_type.h"
 #include "commands/progress.h"
 #include "commands/vacuum.h"
-#include "utils/builtins.h"
-#include "utils/inval.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
 #include "utils/regproc.h"
 #include "utils/syscache.h"
 
 #include "index/hamming/am.h"
 #include "index/hamming/page.h"
-#include "type/simhash64.h"
 
 /* amvalidate: is an operator class of hamming complete and well formed? */
 

@@ -4,10 +4,10 @@
  *	  a new index are made of them.
  *
  * A page holds the entries of its tree from its low key up to its high key. Its
- * parent stores the low key. The high key is the low key of its right sibling. A head of fixed size
- * stands between the server's page header and the values. Values grow upwards
- * from there. The TIDs of a leaf, or the links of an inner page, grow downwards
- * from the page's end. Their number follows from pd_lower. The entries of an
+ * parent stores the low key. The high key is the low key of its right sibling. A
+ * head of fixed size stands between the server's page header and the values. Values
+ * grow upwards from there. The TIDs of a leaf, or the links of an inner page, grow
+ * downwards from the page's end. Their number follows from pd_lower. The entries of an
  * inner page are the low keys of its children, sorted. The first one covers all
  * keys below the second.
  */

@@ -71,9 +71,9 @@ typedef struct HammingCosts
 } HammingCosts;
 
 /*
- * As many operands of ORDER BY fp <~> a, fp <~> b, ... decide the order here. The
- * executor orders by the others. It ends a comparison where it meets two NULLs, and
- * keeps the rows that it holds back in memory.
+ * The index orders by this number of operands of ORDER BY fp <~> a, fp <~> b, ... at
+ * most. The executor orders by the others. Its comparison of two rows ends where both
+ * have NULL. The rows that it holds back stay in memory.
  */
 #define HAMMING_MAX_ORDERS 8
 
