@@ -35,7 +35,10 @@ simdup_grow(void *array, size_t *size, size_t needed, size_t width)
 	return simdup_realloc(array, *size * width);
 }
 
-/* The C library's qsort, which the server's own interrupts can leave. */
+/*
+ * Sort as qsort does. The comparison may check for interrupts: an error that leaves
+ * the sort in the middle loses no memory.
+ */
 extern void simdup_sort(void *array, size_t n, size_t width,
 						int (*compare)(const void *, const void *));
 

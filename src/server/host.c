@@ -64,7 +64,7 @@ void
 simdup_sort(void *array, size_t n, size_t width,
 			int (*compare)(const void *, const void *))
 {
-	/* the server's, which owns no memory */
+	/* the server's, which allocates nothing */
 	qsort(array, n, width, compare);
 }
 

@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "core/fingerprint/hamming.h"
+#include "core/fingerprint/hash.h"
 #include "core/host.h"
 #include "core/join/allpairs.h"
 #include "core/join/pigeonhole.h"
@@ -280,9 +281,8 @@ partition(RecursionWork *work, int side, SimdupPairSet *s, uint64_t block,
 		  int bits)
 {
 	Bucketing h = {.block = block,
-				   .factor = UINT64_C(0x9e3779b97f4a7c15) +
-							 2 * (uint64_t) work->depth *
-								 UINT64_C(0xbf58476d1ce4e5b9),
+				   .factor = SIMDUP_GOLDEN + 2 * (uint64_t) work->depth *
+												 UINT64_C(0xbf58476d1ce4e5b9),
 				   .left_shift = __builtin_clzll(block),
 				   .right_shift = 64 - bits};
 	uint32_t n_buckets = UINT32_C(1) << bits;

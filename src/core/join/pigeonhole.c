@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/fingerprint/hash.h"
 #include "core/join/pigeonhole.h"
 
 /* Distances at which pairs of blocks are locked: at most 55 of them. */
@@ -78,7 +79,7 @@ piece_of_block(const SimdupPieces *pieces, uint64_t fp, int block)
 {
 	uint64_t x = block_value(fp, block, pieces->n_blocks);
 
-	x += (uint64_t) (block + 1) * UINT64_C(0x9e3779b97f4a7c15);
+	x += (uint64_t) (block + 1) * SIMDUP_GOLDEN;
 	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
 	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
 	return (uint32_t) ((x >> 32) * pieces->n >> 32);
