@@ -430,8 +430,8 @@ END;
 COMMENT ON FUNCTION simdup_report(regclass, integer, text, float8, integer, text, integer, regclass) IS
   'a table''s duplicates as data: counts, cases with what each letter adds, pairs, decisions, settings';
 
--- Put a page together, of a source or of a ready report. Its texts call a row a letter, or what noun says;
--- their keys stay. In the template, a name between two signs @ is a value's place.
+-- Put a page together, of a source or of a ready report. Its texts call a row a letter, or by the noun. The
+-- keys of texts stay. In the template, a name between two signs @ is the place of a value.
 CREATE FUNCTION simdup_report_html(
   source regclass DEFAULT NULL, title text DEFAULT NULL, max_distance integer DEFAULT 8,
   method text DEFAULT 'leader', min_resemblance float8 DEFAULT NULL, w integer DEFAULT 4,
