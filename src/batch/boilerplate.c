@@ -65,7 +65,7 @@ typedef struct Search
 	SimdupBoilerplate refused;
 } Search;
 
-/* Return the content of a row, in the current memory context at most. */
+/* Return the content of a row, which the current memory context may hold. */
 static SimdupUtf8
 text_of(const Search *search, uint32 row)
 {
