@@ -101,7 +101,8 @@ src/report/report_%.inc: src/report/report.%
 	sed 's/["\\]/\\&/g; s/.*/"&\\n"/' $< > $@
 src/report/report.o src/report/report.bc: $(REPORT_STRINGS)
 
-# Loops that are made vectors of, and that end too often to be foreseen.
+# Its loops become vector code. Many end after a few turns, which a processor cannot
+# foresee, so they are unrolled.
 src/core/fingerprint/sketch.o: CFLAGS += -O3 -funroll-loops
 
 # A changed header compiles the files that include it, and their bitcode, again.

@@ -158,7 +158,8 @@ BEGIN
           SELECT CASE WHEN r.is_self THEN format(
             E'\n  AND NOT EXISTS (SELECT FROM pg_temp.simdup_map AS g WHERE r.%s %s g.removed)',
             key.name, key.equals) END) AS s (stays)),
-    -- what of a unique key the kept row may have already, in a table to which no other refers
+    -- unique keys that hold a column of a reference, in tables to which no other refers: a row that moves
+    -- may repeat one that refers to the kept row
     shared AS (
       SELECT r.id, r.n, i.indexrelid,
         string_agg(coalesce(k.kept, format('r.%I', a.attname)), ', ' ORDER BY u.i) AS values,
@@ -185,7 +186,7 @@ WHERE NOT EXISTS (SELECT FROM %s AS r WHERE r.%s %s m.removed AND r.%sremoved_at
         format('rows of %s that refer to removed rows by %s', m.id::regclass, m.name), m.referring)
       FROM move AS m),
 
-    -- the statements: by phase, table, reference and place there
+    -- the statements, in the order of these columns; in phase 0, why there are none
     statements (phase, id, n, i, text) AS (
       SELECT 0, p.id, p.n, 0, format('table %s or %s belongs to another role', p.id::regclass, p.store)
       FROM place AS p
@@ -303,17 +304,16 @@ SELECT 'removed rows that are still there', count(*)
 FROM pg_temp.simdup_map AS m
   JOIN %s AS r ON r.%s %s m.removed$sql$, key.table, key.name, key.equals),
         'COMMIT']) WITH ORDINALITY AS u (text, i))
-    SELECT row_number() OVER (ORDER BY s.phase, s.id, s.n, s.i, s.text)::integer AS step, s.phase,
-      s.text || ';' AS statement
+    SELECT row_number() OVER (ORDER BY s.phase, s.id, s.n, s.i, s.text)::integer AS step, s.phase, s.text
     FROM statements AS s
     ORDER BY 1
   LOOP
     IF script.phase = 0 THEN
-      RAISE EXCEPTION '%', rtrim(script.statement, ';')
+      RAISE EXCEPTION '%', script.text
         USING ERRCODE = 'insufficient_privilege', DETAIL = 'Its triggers would run with your rights.';
     END IF;
     step := script.step;
-    statement := script.statement;
+    statement := script.text || ';';
     RETURN NEXT;
   END LOOP;
 END $function$;

@@ -49,7 +49,7 @@ BEGIN
   -- with min_resemblance, texts decide at any distance
   limit_of_texts := coalesce(g.min_resemblance, @extschema@.minhash64_resemblance(g.max_distance));
 
-  -- first decisions that a refresh passes over; a content is a text or a sketch
+  -- Decisions that a refresh passes over come first. A content is a text or a sketch.
   FOR w IN EXECUTE format($query$
     WITH chosen AS MATERIALIZED (
       SELECT p.*

@@ -30,12 +30,13 @@ COMMENT ON FUNCTION simdup_report_ascii(text, boolean) IS
 CREATE FUNCTION simdup_report_asked(
   source regclass, groups regclass, max_groups integer, INOUT max_distance integer, INOUT method text,
   INOUT min_resemblance float8, INOUT w integer, INOUT unit text, OUT started timestamptz,
-  OUT key_column text, OUT has_content boolean, OUT has_scope boolean, OUT day_column text, OUT names name[],
-  OUT statement text, OUT members text, OUT grouped jsonb
+  OUT has_content boolean, OUT has_scope boolean, OUT day_column text, OUT names name[], OUT statement text,
+  OUT members text, OUT grouped jsonb
 ) LANGUAGE plpgsql STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict error
 DECLARE
   g record;
+  key_column text;
   contents_of regtype;
   hidden name;
 BEGIN
@@ -94,8 +95,7 @@ COMMENT ON FUNCTION simdup_report_asked(regclass, regclass, integer, integer, te
 -- Rows to show, by their keys: their texts, cut at 1 MB, and further columns. Of more than 4 MB for one
 -- rank, two rows at least.
 CREATE FUNCTION simdup_report_letters(
-  source regclass, key_column text, has_content boolean, names name[], ranks bigint[], places bigint[],
-  keys text[]
+  source regclass, has_content boolean, names name[], ranks bigint[], places bigint[], keys text[]
 ) RETURNS TABLE (rank bigint, place bigint, content text, cut boolean, columns jsonb)
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE ROWS 1000 SET search_path = pg_catalog, pg_temp
 SET extra_float_digits = 1 SET DateStyle = ISO SET IntervalStyle = postgres
@@ -130,11 +130,11 @@ BEGIN
       WINDOW before AS (PARTITION BY l.rank ORDER BY l.place)) AS l
     WHERE l.n <= 2 OR l.bytes < 4194304 OR l.content IS NULL
     $query$,
-    CASE WHEN has_content THEN 's.content::text' ELSE 'NULL::text' END, further, source, key_column,
+    CASE WHEN has_content THEN 's.content::text' ELSE 'NULL::text' END, further, source, key.key,
     key.same_key, key.keys_of)
   USING ranks, places, keys;
 END $$;
-COMMENT ON FUNCTION simdup_report_letters(regclass, text, boolean, name[], bigint[], bigint[], text[]) IS
+COMMENT ON FUNCTION simdup_report_letters(regclass, boolean, name[], bigint[], bigint[], text[]) IS
   'implementation of simdup_report: the texts and further columns of rows to show';
 
 -- The first n characters of a text, without a part of a word at their end. Not strict, to be inlined.
@@ -214,8 +214,8 @@ BEGIN ATOMIC
         SELECT -p.place, p.place_a, p.a FROM shown_pairs AS p WHERE p.is_example
         UNION ALL
         SELECT -p.place, p.place_b, p.b FROM shown_pairs AS p WHERE p.is_example) AS s) AS s
-    CROSS JOIN LATERAL simdup_report_letters(source, q.key_column, q.has_content, q.names,
-      s.ranks, s.places, s.keys) AS t),
+    CROSS JOIN LATERAL simdup_report_letters(source, q.has_content, q.names, s.ranks, s.places,
+      s.keys) AS t),
   letters AS MATERIALIZED (
     SELECT r.rank, r.place, r.key, r.member, r.distance, t.content, t.cut, t.columns
     FROM shown_cases AS r JOIN texts AS t ON t.rank = r.rank AND t.place = r.place),
@@ -430,8 +430,8 @@ END;
 COMMENT ON FUNCTION simdup_report(regclass, integer, text, float8, integer, text, integer, regclass) IS
   'a table''s duplicates as data: counts, cases with what each letter adds, pairs, decisions, settings';
 
--- Put a page together, of a source or of a ready report. Its texts call a row a letter, or what noun says;
--- their keys stay. In the template, a name between two signs @ is a value's place.
+-- Put a page together, of a source or of a ready report. Its texts call a row a letter, or by the noun. The
+-- keys of texts stay. In the template, a name between two signs @ is the place of a value.
 CREATE FUNCTION simdup_report_html(
   source regclass DEFAULT NULL, title text DEFAULT NULL, max_distance integer DEFAULT 8,
   method text DEFAULT 'leader', min_resemblance float8 DEFAULT NULL, w integer DEFAULT 4,

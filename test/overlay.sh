@@ -1,5 +1,5 @@
-# overlay.sh: commands as root in a file system of their own. Changes there go to memory,
-# and are lost. Sourced, after server.sh. The functions use the scratch folder.
+# overlay.sh: runs commands as root in an overlay over a file system. Their changes go to
+# memory, and are lost. Sourced, after server.sh. The functions use the scratch folder.
 
 # no_overlay: why a command cannot run like that; nothing where it can.
 no_overlay()
@@ -26,8 +26,8 @@ apart()
   return "$status"
 }
 
-# inside SECONDS ROOT COMMAND...: apart, above the files of ROOT. The scratch folder is
-# the same one there. The network is this machine's.
+# inside SECONDS ROOT COMMAND...: apart, in an overlay over ROOT. The scratch folder and
+# the network are this machine's.
 inside()
 {
   install -d -m 1777 "$scratch/overlay" "$scratch/tmp"
@@ -51,8 +51,8 @@ inside()
     PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "${@:3}"
 }
 
-# copy_tree FOLDER: the tree there as git would have it, else all of it, and the
-# evaluation data beside it where there is any.
+# copy_tree FOLDER: copy the tree there, and the evaluation data beside it where there is
+# any. Files that git ignores are left out, if there is a repository.
 copy_tree()
 {
   mkdir -p "$1/simdup"

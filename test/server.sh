@@ -175,12 +175,12 @@ open_scratch()
   bindir=$scratch/pg$("$PG_CONFIG" --bindir)
   trap sweep_scratch EXIT
   (trap '' HUP INT TERM; trap - EXIT; tail --pid=$$ -f /dev/null; sweep_scratch) </dev/null >/dev/null 2>&1 &
-  # a wait for all children is not for this one
+  # so that a wait for all children does not include this one
   disown
 }
 
-# sweep_scratch: end the processes whose folder is in $scratch, as a server's is its
-# data, and remove it all. SIGQUIT ends a server in order, and without a wait.
+# sweep_scratch: end the processes whose working directory is in $scratch, and remove
+# $scratch. A server's working directory is its data. SIGQUIT is a server's immediate shutdown.
 sweep_scratch()
 {
   local i pids

@@ -156,8 +156,8 @@ check_reports()
 
 # sound_logs: whether no log has a line of log_faults: failed assertions, crashes, overrun
 # memory, and what a transaction's end finds still open. Servers before 17 name the kind
-# of what leaks, later ones say that a resource was not closed. A search that could not
-# read all of them, which is status 2 even if it found a line, has not shown it.
+# of what leaks, later ones say that a resource was not closed. Status 1 of grep is sound:
+# it read all logs and found nothing. If it could not read a log, its status is 2.
 sound_logs()
 {
   local status=0

@@ -65,7 +65,7 @@ typedef struct Search
 	SimdupBoilerplate refused;
 } Search;
 
-/* Return the content of a row, in the current memory context at most. */
+/* Return the content of a row, which the current memory context may hold. */
 static SimdupUtf8
 text_of(const Search *search, uint32 row)
 {
@@ -175,16 +175,15 @@ count_texts(const Search *search, SimdupUtf8 passage)
 {
 	SimdupHashes sample = {0};
 	uint64 digest;
-	int64 n_texts = 0;
 
 	simdup_sample_runs(passage, search->min_words, &sample, &digest);
-	for (int i = 0; i < search->n_frequent; i++)
+	for (int i = search->n_frequent; i-- > 0;)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (simdup_hashes_find(&sample, search->frequent[i].run) < sample.n)
-			n_texts = search->frequent[i].n_texts;
+			return search->frequent[i].n_texts;
 	}
-	return n_texts;
+	return 0;
 }
 
 /* Judge a run by its sample, and put the passages around it if it is boilerplate. */

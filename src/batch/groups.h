@@ -1,7 +1,7 @@
 /*
  * groups.h
  *	  The rows, the tables and the decisions of a grouping, for a refresh, a review
- *	  and a report: groups.c, decisions.c.
+ *	  and a report: groups.c, grouping_tables.c, decisions.c.
  */
 #ifndef SIMDUP_BATCH_GROUPS_H
 #define SIMDUP_BATCH_GROUPS_H
@@ -12,7 +12,7 @@
 #include "core/cluster/components.h"
 #include "server/source.h"
 
-/* A number for each row of the source, from 0, in the order of the keys. */
+/* Rows of the source are numbered from 0, in the order of their keys. */
 typedef struct SimdupGrouping
 {
 	SimdupSource source;
@@ -26,17 +26,17 @@ typedef struct SimdupGrouping
 } SimdupGrouping;
 
 /*
- * Read the source, the first argument of a function, for the grouping whose
- * members are the second. Without one, a key may come twice, and is not looked
- * up. The batch begins. simdup_rows_end ends it.
+ * Begin a batch, and read the source, the first argument of a function, for the
+ * grouping whose members are the second. If there are no members, keys are not
+ * looked up, so one may come twice. simdup_rows_end ends the batch.
  */
 extern SimdupGrouping simdup_grouping_read(FunctionCallInfo fcinfo,
 										   const SimdupOptions *options,
 										   bool with_days);
 
 /*
- * Begin a batch. Its keys are those of a column, compared as the table does, and
- * come in order. Without a column, which is NULL, they are not compared.
+ * Begin a batch. Its keys come in order, and are compared as the table compares
+ * those of the column. If column is NULL, they are not compared.
  */
 extern SimdupRows *simdup_grouping_begin(FunctionCallInfo fcinfo,
 										 SimdupFeed feed,

@@ -36,7 +36,7 @@ typedef struct SimdupOptions
 
 /*
  * Return the options of a function, found by their names. ERROR for one that is
- * out of range, or NULL and not min_resemblance.
+ * out of range, or that is NULL, except min_resemblance.
  */
 extern SimdupOptions simdup_options(FunctionCallInfo fcinfo);
 
@@ -115,8 +115,8 @@ extern uint32 simdup_rows_add(SimdupRows *rows, const SimdupRow *row);
  * The distinct fingerprints of a batch, each with its rows: fingerprints.c.
  *
  * A row has a position in the order of scopes and fingerprints. The rows of one
- * fingerprint stand at consecutive positions, in the order of their numbers. In
- * files, which stay in memory where they fit.
+ * fingerprint stand at consecutive positions, in the order of their numbers. Both
+ * lists are files, which stay in memory where they fit.
  */
 
 /* Rows of one fingerprint. */

@@ -53,8 +53,8 @@ typedef struct Clusters
 {
 	bool known;
 	/*
-	 * by row: the first row of its cluster, or ALONE. For that row itself, FIRST and
-	 * the number of the cluster's name above 0, once it has one.
+	 * by row: the first row of its cluster, or ALONE. For that row itself, FIRST plus
+	 * the number of the cluster's name, from 1, or plus 0 until it has a name.
 	 */
 	uint32 *cluster;
 	SimdupKeys *keys; /* that are names */
@@ -229,8 +229,9 @@ read_rows(WindowObject winobj, const ClusterCall *call, SimdupRows *rows,
  */
 
 /*
- * Find the cluster of each of n rows, from the group of each of those that take part.
- * Their list becomes that of clusters, from its end on, since it is no longer.
+ * Find the cluster of each of n rows. At first, `cluster` lists the n_taken rows that
+ * take part, and `group` their groups. The clusters replace that list from its end
+ * on: so no row of the list is overwritten before it is read.
  */
 static void
 list_clusters(uint32 *cluster, uint32 n, uint32 *group, uint32 n_taken)
@@ -247,7 +248,7 @@ list_clusters(uint32 *cluster, uint32 n, uint32 *group, uint32 n_taken)
 			cluster[row] = ALONE;
 }
 
-/* Name a cluster, of this first row, that has no name yet. */
+/* Name the cluster of a first row, which has no name yet, by a key. */
 static void
 name_cluster(Clusters *clusters, uint32 first, Datum key)
 {

@@ -24,12 +24,12 @@
 
 #define REPLACEMENT_CHAR 0xFFFD
 
-/* Characters: of texts that are compared, and of what is shown of them. */
+/* In characters: the texts that are compared, and what is shown of them. */
 #define MAX_COMPARED_CHARS (1 << 20)
 #define MAX_SHOWN 800
 #define MAX_OWN_SHOWN 240 /* of a passage that one text has */
 #define MAX_SAME_SHOWN 60 /* at each end of a long passage that both have */
-#define MIN_SAME_CUT 150
+#define MIN_SAME_CUT 150  /* a passage that both have is long from here on */
 
 /* The files as C strings, written by make. */
 static const char *const files[] = {
@@ -97,7 +97,7 @@ simdup_report_file(PG_FUNCTION_ARGS)
 	PG_RETURN_TEXT_P(to_ascii((SimdupUtf8){files[n], strlen(files[n])}, false));
 }
 
-/* Put the beginning of a list: its kind and a passage. */
+/* Begin a list with its kind and a passage. */
 static void
 put_passage(StringInfo json, char kind, Datum passage)
 {
@@ -105,7 +105,10 @@ put_passage(StringInfo json, char kind, Datum passage)
 	escape_json(json, TextDatumGetCString(passage));
 }
 
-/* Put what both texts have. Of a long passage, its ends. Return what is shown. */
+/*
+ * Put a passage that both texts have, or the ends of a long one. Return how many
+ * characters count as shown.
+ */
 static int
 put_same(StringInfo json, Datum passage)
 {
@@ -123,7 +126,10 @@ put_same(StringInfo json, Datum passage)
 	return Min(n, MIN_SAME_CUT - 1);
 }
 
-/* Put what one text has, and how much is left out. Return what is shown. */
+/*
+ * Put a passage that one text has, and how much of it is left out. Return how
+ * many characters are shown.
+ */
 static int
 put_own(StringInfo json, char kind, Datum passage)
 {
@@ -146,7 +152,7 @@ passage(SimdupUtf8 of, uint32 start, uint32 len)
 	return PointerGetDatum(simdup_utf8_to_text(of.bytes + start, len));
 }
 
-/* Return what is compared of an argument: 1 MB of it without blanks at its ends. */
+/* Return the start of an argument, without blanks at its ends. */
 static SimdupUtf8
 compared_text(Datum value)
 {

@@ -187,9 +187,9 @@ simdup_keys_get(SimdupKeys *keys, uint32 number, int buffer)
  * keys are bigint, so those are hashed and compared without the function
  * manager. With simplehash.h, finding components takes 1.1 times the time.
  *
- * Keys that are expected in order are not hashed at first. They are once a key comes
- * that is not above the last one, or a look-up leaves the order.
- * Without the hash table, a refresh of a grouping takes half the time.
+ * Keys that are expected in order are not hashed at first. All are hashed once a key
+ * comes that is not above the last one, or a look-up leaves the order. Without the
+ * hash table, a refresh of a grouping takes half the time.
  */
 
 typedef struct KeySlot
@@ -329,6 +329,7 @@ hash_keys(SimdupKeyNumbers *numbers)
 	for (uint32 i = 0; i < n; i++)
 	{
 		uint32 hash = hash_of(numbers, simdup_keys_get(numbers->keys, i, 0));
+
 		put_slot(numbers, (KeySlot){hash, i});
 	}
 	numbers->in_order = false;

@@ -66,7 +66,7 @@ extern void simdup_run_select(const char *statement, SimdupRowSink sink,
 
 /* Keys of rows, of any one type, by row number: keys.c. */
 
-/* As many keys can be looked at at a time. */
+/* Keys of a store that are valid at the same time. */
 #define SIMDUP_KEY_BUFFERS 2
 
 typedef struct SimdupKeys SimdupKeys;
@@ -113,7 +113,7 @@ extern SimdupKeyNumbers *simdup_keynumbers_begin(SimdupKeys *keys, Oid type);
 extern void simdup_keynumbers_expect_order(SimdupKeyNumbers *numbers,
 										   Oid collation);
 
-/* As many keys are looked up at a time. */
+/* Keys looked up in one call. */
 #define SIMDUP_MANY_KEYS 256
 
 /*

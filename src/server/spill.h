@@ -20,9 +20,9 @@ typedef struct SimdupTempFile SimdupTempFile;
 
 extern SimdupTempFile *simdup_tempfile_create(void);
 /*
- * Keep a new file in memory up to this size, and of a longer one as much once it is
- * read. Without this call that is 64 and 128 kB. Make room for what is expected of the
- * file, 0 if unknown.
+ * Keep a new file in memory up to this size. Of a longer file, keep the pages that
+ * were read, up to the same size. Without this call the two sizes are 64 and 128 kB.
+ * Make room for the size that is expected of the file, 0 if unknown.
  */
 extern void simdup_tempfile_cache(SimdupTempFile *file, Size memory,
 								  Size expected);

@@ -212,8 +212,8 @@ extern void simdup_trigger_end_search(TriggerState *state);
 /* visibility.c */
 
 /*
- * Find out what a search has to ask of near rows. Return false if it shall tell
- * the user what it finds, and may tell nothing.
+ * Find out what a search has to ask of near rows. Return false if the trigger tells
+ * the user of rows, and the user may read none.
  */
 extern bool simdup_trigger_may_search(TriggerState *state);
 

@@ -3,8 +3,9 @@
 # and so have the archives.
 #
 # Keys have types of all kinds, names hold quotes and words of the statements. Others
-# refer to the key, to another unique column, and to two columns. They are partitions, link
-# tables with a unique key, and the table itself, deferred, and with each action.
+# refer to the key, to another unique column, and to two columns. Partitions, link tables
+# with a unique key, and the table itself refer to it. References are deferred, and have
+# each action.
 #
 # 170 schemas in make test-all, 34 otherwise.
 
