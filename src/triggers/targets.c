@@ -386,6 +386,8 @@ simdup_trigger_open_targets(TriggerState *state)
 {
 	uint64 changes = state->relation_changes;
 
+	/* opening a table that is locked already does not tell of changes */
+	AcceptInvalidationMessages();
 	for (;;)
 	{
 		/* a change from here on counts */
