@@ -60,6 +60,9 @@ complete_tuple(TriggerData *trigdata, TriggerState *state, HeapTuple tuple)
 	values = palloc(state->n_generated * sizeof(Datum));
 	isnull = palloc(state->n_generated * sizeof(bool));
 	econtext->ecxt_scantuple = new_slot(trigdata);
+	/* a generated column may be of tableoid, which the server sets later */
+	econtext->ecxt_scantuple->tts_tableOid =
+		RelationGetRelid(trigdata->tg_relation);
 	for (int i = 0; i < state->n_generated; i++)
 		values[i] = ExecEvalExprSwitchContext(state->generations[i], econtext,
 											  &isnull[i]);

@@ -93,6 +93,12 @@ CREATE TRIGGER reject AFTER INSERT OR UPDATE ON gen FOR EACH ROW
 INSERT INTO gen VALUES (5, 'something else entirely');
 UPDATE gen SET body = 'something else entirely' WHERE id = 1;
 SELECT id, body FROM gen ORDER BY id;
+-- one that is of the table, too
+CREATE TABLE gen_here (id int PRIMARY KEY, body text, dup int, here text GENERATED ALWAYS AS (body || tableoid::bigint::text) STORED);
+CREATE INDEX ON gen_here USING hamming (here);
+CREATE TRIGGER flag BEFORE INSERT ON gen_here FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('dup', 'max_distance => 0');
+INSERT INTO gen_here VALUES (1, 'lights');
+INSERT INTO gen_here VALUES (2, 'lights') RETURNING dup;
 
 --
 -- simdup_log_trigger. Random statements: triggers_log.
