@@ -32,7 +32,8 @@ CREATE FUNCTION simdup_report_asked(
   INOUT min_resemblance float8, INOUT w integer, INOUT unit text, OUT started timestamptz,
   OUT has_content boolean, OUT has_scope boolean, OUT day_column text, OUT names name[], OUT statement text,
   OUT members text, OUT grouped jsonb
-) LANGUAGE plpgsql STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
+) LANGUAGE plpgsql STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+SET extra_float_digits = 1 SET DateStyle = ISO SET IntervalStyle = postgres AS $$
 #variable_conflict error
 DECLARE
   g record;
@@ -56,11 +57,14 @@ BEGIN
     unit := g.unit;
     EXECUTE format($query$
       SELECT jsonb_build_object('all', count(*), 'kept', coalesce(
-        jsonb_agg(jsonb_build_object('a', concat(d.a), 'b', concat(d.b), 'same', d.same,
-            'note', d.note, 'by', d.by::text, 'at', to_char(d.at, 'YYYY-MM-DD HH24:MI'))
+        jsonb_agg(jsonb_build_object('a', concat(coalesce(x.key, d.a)), 'b', concat(coalesce(y.key, d.b)),
+            'same', d.same, 'note', d.note, 'by', d.by::text, 'at', to_char(d.at, 'YYYY-MM-DD HH24:MI'))
           ORDER BY d.place) FILTER (WHERE d.place <= 5000), '[]'))
       FROM (SELECT *, row_number() OVER (ORDER BY at DESC, a, b) AS place FROM %s) AS d
-      $query$, g.decisions)
+        -- a decision may have another form of the row's key: 1 for 1.0
+        LEFT JOIN %s AS x ON x.key %s d.a
+        LEFT JOIN %2$s AS y ON y.key %3$s d.b
+      $query$, g.decisions, g.members, g.same_key)
     INTO STRICT grouped;
     grouped := jsonb_build_object('decisions', grouped, 'decide', jsonb_build_object(
       'key_type', g.keys_of, 'decide', '@extschema@.simdup_decide', 'table', g.decisions::text,
