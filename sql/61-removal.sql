@@ -106,8 +106,10 @@ BEGIN
         row_number() OVER (PARTITION BY p.conrelid ORDER BY count(*) DESC, p.conname) AS n,
         array_agg(a.attnum) AS columns, array_agg(format('kept.%I', t.attname)) AS kept,
         string_agg(quote_ident(a.attname), ', ' ORDER BY p.i) AS names,
-        string_agg(format('gone.%I %s r.%I%s', t.attname, p.equals, a.attname, p.becomes), ' AND '
-          ORDER BY p.i) AS matches,
+        -- a foreign key compares by the collation of the column that it refers to
+        string_agg(format('gone.%I %s r.%I%s%s', t.attname, p.equals, a.attname, p.becomes,
+          CASE WHEN a.attcollation <> t.attcollation THEN ' COLLATE ' || t.attcollation::regcollation END),
+          ' AND ' ORDER BY p.i) AS matches,
         -- a kept row does not refer to itself afterwards where it may refer to nothing
         string_agg(
           CASE WHEN r.clears THEN format('%I = CASE WHEN r.%s %s m.kept THEN NULL ELSE kept.%I END',
@@ -162,7 +164,9 @@ BEGIN
     -- may repeat one that refers to the kept row
     shared AS (
       SELECT r.id, r.n, i.indexrelid,
-        string_agg(coalesce(k.kept, format('r.%I', a.attname)), ', ' ORDER BY u.i) AS values,
+        string_agg(coalesce(k.kept, format('r.%I%s', a.attname, CASE WHEN i.indcollation[u.i - 1]
+          <> a.attcollation THEN ' COLLATE ' || i.indcollation[u.i - 1]::regcollation END)), ', '
+          ORDER BY u.i) AS values,
         string_agg(format(' AND r.%I IS NOT NULL', a.attname), '')
           FILTER (WHERE k.kept IS NULL AND NOT a.attnotnull AND NOT i.indnullsnotdistinct) AS present
       FROM reference AS r

@@ -5,7 +5,7 @@
 SET client_min_messages = warning;
 CREATE TABLE letter (id int PRIMARY KEY, code text UNIQUE, body text, answers int UNIQUE REFERENCES letter);
 CREATE TABLE tag (letter int REFERENCES letter ON DELETE CASCADE, tag text, UNIQUE (letter, tag));
-CREATE TABLE r (r int REFERENCES letter ON DELETE CASCADE, m text REFERENCES letter (code), gone int);
+CREATE TABLE r (r int REFERENCES letter ON DELETE CASCADE, m text COLLATE "C" REFERENCES letter (code), gone int);
 INSERT INTO letter VALUES (1, 'a', 'the lamp', 2), (2, 'b', 'the lamp', NULL), (3, NULL, 'the lamp!', 1), (4, 'd', 'a tree', 3);
 INSERT INTO tag VALUES (1, 'lamp'), (2, 'lamp'), (2, 'lane'), (3, 'lane'), (3, NULL);
 INSERT INTO r VALUES (2, 'b', 1), (4, 'a', 2), (NULL, NULL, 3);
@@ -75,7 +75,7 @@ CALL try('VALUES (7, 6)');
 DROP TRIGGER keep ON letter_removed;
 
 -- flags move, by the primary key or another, unless a foreign key has the column; two triggers of one are one
-CREATE TABLE flagged (id int PRIMARY KEY, code text UNIQUE NOT NULL, body text, repeats int, first text, again int REFERENCES flagged);
+CREATE TABLE flagged (id int PRIMARY KEY, code text UNIQUE NOT NULL, body text, repeats int, first text COLLATE "C", again int REFERENCES flagged);
 INSERT INTO flagged VALUES (1, 'a', '', NULL, NULL, NULL), (2, 'b', '', 1, 'a', 1), (3, 'c', '', 2, 'b', 2),
   (4, 'd', '', 2, 'b', NULL), (5, 'e', '', 3, NULL, NULL), (6, 'f', '', 99, 'zz', NULL);
 CREATE VIEW flagged_map (removed, kept) AS VALUES (1, 3), (2, 3);
