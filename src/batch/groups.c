@@ -129,9 +129,12 @@ simdup_grouping_source(PG_FUNCTION_ARGS)
 	if (OidIsValid(scope))
 		(void) simdup_keynumbers_begin(simdup_keys_begin(scope), scope,
 									   source.scope_collation);
-	/* the caller's rights */
+	/* the caller's rights; only a report reads the day, and checks all columns */
 	if (!only_key)
-		simdup_run_select(psprintf("%s LIMIT 0", source.statement), NULL, NULL);
+		simdup_run_select(psprintf("%s LIMIT 0",
+								   open_source(fcinfo, &options, false)
+									   .statement),
+						  NULL, NULL);
 
 	values[n++] = CStringGetTextDatum(source.key);
 	values[n++] = CStringGetTextDatum(
