@@ -41,9 +41,9 @@ BEGIN
     JOIN pg_operator AS o ON o.oid = m.amopopr
     JOIN pg_namespace AS n ON n.oid = o.oprnamespace
   ORDER BY i.indisprimary DESC LIMIT 1;
-  SELECT n.name, c.relname AS map INTO missing
-  FROM pg_class AS c, unnest('{removed,kept}'::text[]) AS n (name)
-  WHERE c.oid = map AND NOT EXISTS (
+  SELECT n.name, coalesce(c.relname, map::text) AS map INTO missing
+  FROM unnest('{removed,kept}'::text[]) AS n (name) LEFT JOIN pg_class AS c ON c.oid = map
+  WHERE NOT EXISTS (
     SELECT FROM pg_attribute AS a WHERE a.attrelid = map AND a.attname = n.name AND NOT a.attisdropped);
   IF num_nulls(target, map) > 0 THEN
     RAISE EXCEPTION 'target and map must not be null' USING ERRCODE = 'null_value_not_allowed';

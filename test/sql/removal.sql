@@ -104,6 +104,7 @@ SELECT length(body) FROM doc ORDER BY 1;
 SELECT simdup_removal('letter', 'letter');
 SELECT simdup_removal('letter', 'SELECT 1, 2');
 SELECT simdup_removal('letter', NULL);
+SELECT simdup_removal('letter', 0);
 SELECT simdup_removal(NULL, 'letter_map');
 CREATE VIEW seen AS SELECT * FROM letter;
 SELECT simdup_removal('seen', 'letter_map');
