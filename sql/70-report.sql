@@ -453,8 +453,7 @@ DECLARE
   script text := @extschema@.simdup_report_file(2);
   texts text := @extschema@.simdup_report_file(3);
   quoted text := to_json(left(nullif(btrim(noun), ''), 100));
-  one text := replace(
-    @extschema@.simdup_report_ascii(substr(quoted, 2, length(quoted) - 2), false), '\', '\\');
+  one text := @extschema@.simdup_report_ascii(substr(quoted, 2, length(quoted) - 2), false);
   many text := CASE WHEN one ~ '[^aeiou]y$' THEN left(one, -1) || 'ies'
     WHEN one ~ '(s|x|z|ch|sh)$' THEN one || 'es' ELSE one || 's' END;
   given jsonb := CASE WHEN jsonb_typeof(translations) = 'object' THEN translations ELSE '{}' END;
@@ -497,10 +496,12 @@ BEGIN
       DETAIL = format('The value given is "%s".', c.value), HINT = c.hint;
   END IF;
   IF one IS NOT NULL THEN
-    texts := regexp_replace(replace(texts, '\u5c01', '\u4efd'), '\mletters\M(?!":)', many, 'g');
-    texts := regexp_replace(texts, '\mLetters\M', upper(left(many, 1)) || substr(many, 2), 'g');
-    texts := regexp_replace(texts, '\mletter\M', one, 'g');
-    texts := regexp_replace(texts, '\\u4fe1(\\u4ef6)?', one, 'g');
+    -- mark all places first: a noun may have these words itself
+    texts := regexp_replace(replace(texts, '\u5c01', '\u4efd'), '\mletters\M(?!":)', E'\x01', 'g');
+    texts := regexp_replace(texts, '\mLetters\M', E'\x02', 'g');
+    texts := regexp_replace(texts, '\mletter\M|\\u4fe1(\\u4ef6)?', E'\x03', 'g');
+    texts := replace(replace(replace(texts, E'\x01', many),
+      E'\x02', upper(left(many, 1)) || substr(many, 2)), E'\x03', one);
   END IF;
   shown := coalesce(report, @extschema@.simdup_report(source, max_distance, method, min_resemblance, w, unit,
     max_groups, groups));
