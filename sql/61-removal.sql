@@ -41,9 +41,9 @@ BEGIN
     JOIN pg_operator AS o ON o.oid = m.amopopr
     JOIN pg_namespace AS n ON n.oid = o.oprnamespace
   ORDER BY i.indisprimary DESC LIMIT 1;
-  SELECT n.name, c.relname AS map INTO missing
-  FROM pg_class AS c, unnest('{removed,kept}'::text[]) AS n (name)
-  WHERE c.oid = map AND NOT EXISTS (
+  SELECT n.name, coalesce(c.relname, map::text) AS map INTO missing
+  FROM unnest('{removed,kept}'::text[]) AS n (name) LEFT JOIN pg_class AS c ON c.oid = map
+  WHERE NOT EXISTS (
     SELECT FROM pg_attribute AS a WHERE a.attrelid = map AND a.attname = n.name AND NOT a.attisdropped);
   IF num_nulls(target, map) > 0 THEN
     RAISE EXCEPTION 'target and map must not be null' USING ERRCODE = 'null_value_not_allowed';
@@ -106,8 +106,10 @@ BEGIN
         row_number() OVER (PARTITION BY p.conrelid ORDER BY count(*) DESC, p.conname) AS n,
         array_agg(a.attnum) AS columns, array_agg(format('kept.%I', t.attname)) AS kept,
         string_agg(quote_ident(a.attname), ', ' ORDER BY p.i) AS names,
-        string_agg(format('gone.%I %s r.%I%s', t.attname, p.equals, a.attname, p.becomes), ' AND '
-          ORDER BY p.i) AS matches,
+        -- a foreign key compares by the collation of the column that it refers to
+        string_agg(format('gone.%I %s r.%I%s%s', t.attname, p.equals, a.attname, p.becomes,
+          CASE WHEN a.attcollation <> t.attcollation THEN ' COLLATE ' || t.attcollation::regcollation END),
+          ' AND ' ORDER BY p.i) AS matches,
         -- a kept row does not refer to itself afterwards where it may refer to nothing
         string_agg(
           CASE WHEN r.clears THEN format('%I = CASE WHEN r.%s %s m.kept THEN NULL ELSE kept.%I END',
@@ -162,7 +164,9 @@ BEGIN
     -- may repeat one that refers to the kept row
     shared AS (
       SELECT r.id, r.n, i.indexrelid,
-        string_agg(coalesce(k.kept, format('r.%I', a.attname)), ', ' ORDER BY u.i) AS values,
+        string_agg(coalesce(k.kept, format('r.%I%s', a.attname, CASE WHEN i.indcollation[u.i - 1]
+          <> a.attcollation THEN ' COLLATE ' || i.indcollation[u.i - 1]::regcollation END)), ', '
+          ORDER BY u.i) AS values,
         string_agg(format(' AND r.%I IS NOT NULL', a.attname), '')
           FILTER (WHERE k.kept IS NULL AND NOT a.attnotnull AND NOT i.indnullsnotdistinct) AS present
       FROM reference AS r
@@ -244,7 +248,8 @@ WITH NO DATA$sql$, p.store,
       SELECT 3, p.id, p.n, -2, format('REVOKE ALL ON %s FROM %s', p.store,
         string_agg(DISTINCT CASE g.grantee WHEN 0 THEN 'PUBLIC' ELSE g.grantee::regrole::text END, ', '))
       FROM place AS p
-        JOIN pg_default_acl AS d ON d.defaclrole = current_user::regrole AND d.defaclobjtype = 'r'
+        JOIN pg_roles AS me ON me.rolname = current_user
+        JOIN pg_default_acl AS d ON d.defaclrole = me.oid AND d.defaclobjtype = 'r'
           AND d.defaclnamespace IN (0, p.relnamespace)
         CROSS JOIN aclexplode(d.defaclacl) AS g
       WHERE to_regclass(p.store) IS NULL AND g.grantee <> d.defaclrole

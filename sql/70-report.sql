@@ -32,7 +32,8 @@ CREATE FUNCTION simdup_report_asked(
   INOUT min_resemblance float8, INOUT w integer, INOUT unit text, OUT started timestamptz,
   OUT has_content boolean, OUT has_scope boolean, OUT day_column text, OUT names name[], OUT statement text,
   OUT members text, OUT grouped jsonb
-) LANGUAGE plpgsql STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
+) LANGUAGE plpgsql STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+SET extra_float_digits = 1 SET DateStyle = ISO SET IntervalStyle = postgres AS $$
 #variable_conflict error
 DECLARE
   g record;
@@ -56,11 +57,14 @@ BEGIN
     unit := g.unit;
     EXECUTE format($query$
       SELECT jsonb_build_object('all', count(*), 'kept', coalesce(
-        jsonb_agg(jsonb_build_object('a', concat(d.a), 'b', concat(d.b), 'same', d.same,
-            'note', d.note, 'by', d.by::text, 'at', to_char(d.at, 'YYYY-MM-DD HH24:MI'))
+        jsonb_agg(jsonb_build_object('a', concat(coalesce(x.key, d.a)), 'b', concat(coalesce(y.key, d.b)),
+            'same', d.same, 'note', d.note, 'by', d.by::text, 'at', to_char(d.at, 'YYYY-MM-DD HH24:MI'))
           ORDER BY d.place) FILTER (WHERE d.place <= 5000), '[]'))
       FROM (SELECT *, row_number() OVER (ORDER BY at DESC, a, b) AS place FROM %s) AS d
-      $query$, g.decisions)
+        -- a decision may have another form of the row's key: 1 for 1.0
+        LEFT JOIN %s AS x ON x.key %s d.a
+        LEFT JOIN %2$s AS y ON y.key %3$s d.b
+      $query$, g.decisions, g.members, g.same_key)
     INTO STRICT grouped;
     grouped := jsonb_build_object('decisions', grouped, 'decide', jsonb_build_object(
       'key_type', g.keys_of, 'decide', '@extschema@.simdup_decide', 'table', g.decisions::text,
@@ -449,8 +453,7 @@ DECLARE
   script text := @extschema@.simdup_report_file(2);
   texts text := @extschema@.simdup_report_file(3);
   quoted text := to_json(left(nullif(btrim(noun), ''), 100));
-  one text := replace(
-    @extschema@.simdup_report_ascii(substr(quoted, 2, length(quoted) - 2), false), '\', '\\');
+  one text := @extschema@.simdup_report_ascii(substr(quoted, 2, length(quoted) - 2), false);
   many text := CASE WHEN one ~ '[^aeiou]y$' THEN left(one, -1) || 'ies'
     WHEN one ~ '(s|x|z|ch|sh)$' THEN one || 'es' ELSE one || 's' END;
   given jsonb := CASE WHEN jsonb_typeof(translations) = 'object' THEN translations ELSE '{}' END;
@@ -493,10 +496,12 @@ BEGIN
       DETAIL = format('The value given is "%s".', c.value), HINT = c.hint;
   END IF;
   IF one IS NOT NULL THEN
-    texts := regexp_replace(replace(texts, '\u5c01', '\u4efd'), '\mletters\M(?!":)', many, 'g');
-    texts := regexp_replace(texts, '\mLetters\M', upper(left(many, 1)) || substr(many, 2), 'g');
-    texts := regexp_replace(texts, '\mletter\M', one, 'g');
-    texts := regexp_replace(texts, '\\u4fe1(\\u4ef6)?', one, 'g');
+    -- mark all places first: a noun may have these words itself
+    texts := regexp_replace(replace(texts, '\u5c01', '\u4efd'), '\mletters\M(?!":)', E'\x01', 'g');
+    texts := regexp_replace(texts, '\mLetters\M', E'\x02', 'g');
+    texts := regexp_replace(texts, '\mletter\M|\\u4fe1(\\u4ef6)?', E'\x03', 'g');
+    texts := replace(replace(replace(texts, E'\x01', many),
+      E'\x02', upper(left(many, 1)) || substr(many, 2)), E'\x03', one);
   END IF;
   shown := coalesce(report, @extschema@.simdup_report(source, max_distance, method, min_resemblance, w, unit,
     max_groups, groups));

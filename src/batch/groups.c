@@ -127,10 +127,14 @@ simdup_grouping_source(PG_FUNCTION_ARGS)
 	scope = source.type[SIMDUP_SOURCE_SCOPE];
 	entry = key_class(type);
 	if (OidIsValid(scope))
-		(void) simdup_keynumbers_begin(simdup_keys_begin(scope), scope);
-	/* the caller's rights */
+		(void) simdup_keynumbers_begin(simdup_keys_begin(scope), scope,
+									   source.scope_collation);
+	/* the caller's rights; only a report reads the day, and checks all columns */
 	if (!only_key)
-		simdup_run_select(psprintf("%s LIMIT 0", source.statement), NULL, NULL);
+		simdup_run_select(psprintf("%s LIMIT 0",
+								   open_source(fcinfo, &options, false)
+									   .statement),
+						  NULL, NULL);
 
 	values[n++] = CStringGetTextDatum(source.key);
 	values[n++] = CStringGetTextDatum(
@@ -204,7 +208,6 @@ simdup_grouping_begin(FunctionCallInfo fcinfo, SimdupFeed feed,
 					  const char *column)
 {
 	SimdupRows *rows;
-	Oid collation;
 	int32 typmod;
 
 	feed.function = get_func_name(fcinfo->flinfo->fn_oid);
@@ -219,11 +222,11 @@ simdup_grouping_begin(FunctionCallInfo fcinfo, SimdupFeed feed,
 					errmsg("column \"%s\" of relation \"%s\" does not exist",
 						   column, name));
 		get_atttypetypmodcoll(table, number, &feed.key_type, &typmod,
-							  &collation);
+							  &feed.key_collation);
 	}
 	rows = simdup_rows_feed(&feed, options);
 	if (column != NULL)
-		simdup_keynumbers_expect_order(rows->numbers, collation);
+		simdup_keynumbers_expect_order(rows->numbers);
 	return rows;
 }
 
@@ -234,6 +237,7 @@ simdup_grouping_read(FunctionCallInfo fcinfo, const SimdupOptions *options,
 	SimdupSource source = open_source(fcinfo, options, with_days);
 	Oid key_type = source.type[SIMDUP_SOURCE_KEY];
 	SimdupFeed feed = {.scope_type = source.type[SIMDUP_SOURCE_SCOPE],
+					   .scope_collation = source.scope_collation,
 					   .content_type = source.type[SIMDUP_SOURCE_CONTENT]};
 	bool has_members = !PG_ARGISNULL(1);
 	SimdupGrouping grouping = {.source = source};

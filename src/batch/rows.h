@@ -74,8 +74,10 @@ typedef struct SimdupFeed
 	const char *function; /* that progress messages name */
 	int64 budget;		  /* bytes of memory; more goes to disk */
 	Oid key_type;		  /* ERROR for a key twice; InvalidOid: no keys */
-	Oid scope_type;		  /* InvalidOid: no scopes */
-	Oid content_type;	  /* where options have a min_resemblance */
+	Oid key_collation;
+	Oid scope_type; /* InvalidOid: no scopes */
+	Oid scope_collation;
+	Oid content_type; /* where options have a min_resemblance */
 
 	/* of a statement with many batches; else NULL and 0 */
 	TimestampTz *told; /* as in simdup_progress_begin */

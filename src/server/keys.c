@@ -221,11 +221,12 @@ make_slots(SimdupKeyNumbers *numbers, uint64 n)
 }
 
 SimdupKeyNumbers *
-simdup_keynumbers_begin(SimdupKeys *keys, Oid type)
+simdup_keynumbers_begin(SimdupKeys *keys, Oid type, Oid collation)
 {
 	SimdupKeyNumbers *numbers = palloc0(sizeof(SimdupKeyNumbers));
 
 	numbers->keys = keys;
+	numbers->collation = collation;
 	if (type != INT8OID)
 	{
 		numbers->type = lookup_type_cache(type, TYPECACHE_HASH_PROC_FINFO |
@@ -239,16 +240,14 @@ simdup_keynumbers_begin(SimdupKeys *keys, Oid type)
 			ereport(ERROR, errcode(ERRCODE_UNDEFINED_FUNCTION),
 					errmsg("could not identify a hash function for type %s",
 						   format_type_be(type)));
-		numbers->collation = get_typcollation(type);
 	}
 	make_slots(numbers, 1024);
 	return numbers;
 }
 
 void
-simdup_keynumbers_expect_order(SimdupKeyNumbers *numbers, Oid collation)
+simdup_keynumbers_expect_order(SimdupKeyNumbers *numbers)
 {
-	numbers->collation = collation;
 	numbers->in_order = true;
 	if (numbers->type != NULL)
 		numbers->type =

@@ -5,7 +5,7 @@
 SET client_min_messages = warning;
 CREATE TABLE letter (id int PRIMARY KEY, code text UNIQUE, body text, answers int UNIQUE REFERENCES letter);
 CREATE TABLE tag (letter int REFERENCES letter ON DELETE CASCADE, tag text, UNIQUE (letter, tag));
-CREATE TABLE r (r int REFERENCES letter ON DELETE CASCADE, m text REFERENCES letter (code), gone int);
+CREATE TABLE r (r int REFERENCES letter ON DELETE CASCADE, m text COLLATE "C" REFERENCES letter (code), gone int);
 INSERT INTO letter VALUES (1, 'a', 'the lamp', 2), (2, 'b', 'the lamp', NULL), (3, NULL, 'the lamp!', 1), (4, 'd', 'a tree', 3);
 INSERT INTO tag VALUES (1, 'lamp'), (2, 'lamp'), (2, 'lane'), (3, 'lane'), (3, NULL);
 INSERT INTO r VALUES (2, 'b', 1), (4, 'a', 2), (NULL, NULL, 3);
@@ -75,7 +75,7 @@ CALL try('VALUES (7, 6)');
 DROP TRIGGER keep ON letter_removed;
 
 -- flags move, by the primary key or another, unless a foreign key has the column; two triggers of one are one
-CREATE TABLE flagged (id int PRIMARY KEY, code text UNIQUE NOT NULL, body text, repeats int, first text, again int REFERENCES flagged);
+CREATE TABLE flagged (id int PRIMARY KEY, code text UNIQUE NOT NULL, body text, repeats int, first text COLLATE "C", again int REFERENCES flagged);
 INSERT INTO flagged VALUES (1, 'a', '', NULL, NULL, NULL), (2, 'b', '', 1, 'a', 1), (3, 'c', '', 2, 'b', 2),
   (4, 'd', '', 2, 'b', NULL), (5, 'e', '', 3, NULL, NULL), (6, 'f', '', 99, 'zz', NULL);
 CREATE VIEW flagged_map (removed, kept) AS VALUES (1, 3), (2, 3);
@@ -104,6 +104,7 @@ SELECT length(body) FROM doc ORDER BY 1;
 SELECT simdup_removal('letter', 'letter');
 SELECT simdup_removal('letter', 'SELECT 1, 2');
 SELECT simdup_removal('letter', NULL);
+SELECT simdup_removal('letter', 0);
 SELECT simdup_removal(NULL, 'letter_map');
 CREATE VIEW seen AS SELECT * FROM letter;
 SELECT simdup_removal('seen', 'letter_map');
@@ -114,13 +115,13 @@ SELECT simdup_removal('years_1', 'letter_map');
 CREATE TABLE two (a int UNIQUE NOT NULL, b int UNIQUE NOT NULL);
 SELECT simdup_removal('two', 'letter_map');
 -- it needs no right; tables of a third role are refused, and row security may not hide rows
-CREATE ROLE regress_simdup_clerk;
+CREATE ROLE "regress_simdup Clerk";
 CREATE ROLE regress_simdup_other;
-SET ROLE regress_simdup_clerk;
+SET ROLE "regress_simdup Clerk";
 SELECT count(*) > 0 AS written FROM simdup_removal('letter', 'letter_map');
 RESET ROLE;
-CREATE SCHEMA regress_simdup_clerk AUTHORIZATION regress_simdup_clerk;
-SET ROLE regress_simdup_clerk;
+CREATE SCHEMA regress_simdup_clerk AUTHORIZATION "regress_simdup Clerk";
+SET ROLE "regress_simdup Clerk";
 SET search_path = regress_simdup_clerk, public;
 CREATE TABLE item (id int PRIMARY KEY);
 INSERT INTO item VALUES (1), (2), (3);
@@ -136,7 +137,7 @@ SELECT format('CREATE TABLE %I (item int REFERENCES item)', repeat('n', 60) || i
 SELECT format('INSERT INTO %I VALUES (%s + 1)', repeat('n', 60) || i, i) FROM generate_series(1, 2) AS i \gexec
 CREATE VIEW item_map (removed, kept) AS VALUES (2, 1), (3, 1);
 ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO PUBLIC, regress_simdup_other;
-ALTER DEFAULT PRIVILEGES IN SCHEMA regress_simdup_clerk GRANT ALL ON TABLES TO regress_simdup_clerk, regress_simdup_other;
+ALTER DEFAULT PRIVILEGES IN SCHEMA regress_simdup_clerk GRANT ALL ON TABLES TO "regress_simdup Clerk", regress_simdup_other;
 \set ECHO errors
 SELECT statement FROM simdup_removal('item', 'item_map') \gexec
 \set ECHO all
@@ -144,7 +145,7 @@ SELECT regexp_replace(relname, '[0-9]+$', 'N') AS archive, count(*), array_agg(D
 FROM pg_class, aclexplode(coalesce(relacl, acldefault('r', relowner))) AS g
 WHERE relnamespace = 'regress_simdup_clerk'::regnamespace AND relname ~ '_(removed|moved)' AND privilege_type = 'SELECT' GROUP BY 1 ORDER BY 1;
 ALTER DEFAULT PRIVILEGES REVOKE SELECT ON TABLES FROM PUBLIC, regress_simdup_other;
-ALTER DEFAULT PRIVILEGES IN SCHEMA regress_simdup_clerk REVOKE ALL ON TABLES FROM regress_simdup_clerk, regress_simdup_other;
+ALTER DEFAULT PRIVILEGES IN SCHEMA regress_simdup_clerk REVOKE ALL ON TABLES FROM "regress_simdup Clerk", regress_simdup_other;
 RESET ROLE;
 RESET search_path;
 DROP SCHEMA regress_simdup_clerk CASCADE;
@@ -163,4 +164,4 @@ DROP TABLE text_map, r, tag, letter, letter_removed, letter_moved, tag_moved, r_
   doc, doc_removed, years, two CASCADE;
 DROP PROCEDURE try;
 DROP FUNCTION keep;
-DROP ROLE regress_simdup_clerk, regress_simdup_other;
+DROP ROLE "regress_simdup Clerk", regress_simdup_other;

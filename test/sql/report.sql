@@ -146,7 +146,8 @@ SELECT simdup_report_html(title => 't', report => :'report', lang => 'en"><b>');
 SELECT simdup_report_html(title => 't', report => :'report', translations => '{"case": "Fall {1}", "kases": "x"}');
 SELECT simdup_report_html(title => 't', report => :'report', translations => '{"case": ["Fall"]}');
 SELECT simdup_report_html(title => 't', report => :'report', translations => '["Fall"]');
-SELECT (regexp_match(simdup_report_html(title => 't', report => '{"counts": {"rows": 1}}', noun => U&'\5C01'), '"letters_many": (\[.*?\])'))[1] AS noun;
+SELECT (regexp_match(simdup_report_html(title => 't', report => '{"counts": {"rows": 1}}', noun => noun), '"letters_many": (\[.*?\])'))[1] AS noun
+FROM unnest(ARRAY[U&'\5C01', U&'\6765\4FE1', 'letter to us', 'a\1&"b']) AS noun;
 SELECT (regexp_match(simdup_report_html(title => 't', report => '{"counts": {"rows": 1}}', noun => ' '), '"letters_many": (\["[^"]*")'))[1] AS no_noun;
 SELECT simdup_report_html(title => 't', report => '{}');
 -- a source by its name as a constant, as a text and as a regclass

@@ -40,6 +40,16 @@ SELECT r -> 'cases' -> 'all' AS cases, c -> 'id' AS id, c -> 'size' AS size, c -
 FROM simdup_report('some_letters', max_groups => 1, groups => 'letter_case') AS r,
   jsonb_array_elements(r #> '{cases,kept}') AS c;
 SELECT r -> 'counts' -> 'rows' AS rows, r #> '{cases,kept}' AS cases FROM simdup_report('no_letters', groups => 'letter_case') AS r;
+-- decisions have the keys of the rows, as exact texts: here a day, and what is equal to a padded text
+CREATE VIEW dated AS SELECT DATE '2026-01-01' + id AS key, fp FROM letter;
+CREATE VIEW padded AS SELECT id::char(3) AS key, fp FROM letter;
+SELECT simdup_group('dated_case', 'dated', 3), simdup_group('padded_case', 'padded', 3);
+SELECT count(*) FROM (SELECT simdup_regroup('dated_case') UNION ALL SELECT simdup_regroup('padded_case')) AS r;
+SELECT count(*) FROM (SELECT simdup_decide('dated_case', '2026-01-02', '2026-01-04', true) UNION ALL SELECT simdup_decide('padded_case', '1', '3', true)) AS r;
+SET DateStyle = 'German';
+SELECT d ->> 'a' AS a, d ->> 'b' AS b, jsonb_path_query_array(r, '$.cases.kept[0].members[*] ? (@.decided == true).key') AS decided
+FROM unnest('{dated,padded}'::text[]) AS source, LATERAL (SELECT simdup_report(source, groups => source || '_case') AS r) AS r, jsonb_array_elements(r #> '{decisions,kept}') AS d;
+RESET DateStyle;
 -- the page has what the report has
 SELECT substring(simdup_report_html(title => 'Letters', report => :'report') FROM 'id="data">(.*?)</script>')::jsonb -> 'report' = :'report'::jsonb AS same_data;
 -- a name with a schema, and a path without the extension
