@@ -55,7 +55,7 @@ CREATE TRIGGER flag BEFORE INSERT OR UPDATE ON petition FOR EACH ROW
 \set ECHO none
 CREATE TEMP TABLE arrival (id :id_type, content text);
 \if :own
-  \echo 'Three letters come in: an edited copy, one more sender of a known letter, a new matter.'
+  \echo 'Three letters come in: one more sender of a known letter, an edited copy, a new matter.'
   \copy arrival FROM 'test/demo/arrivals.csv' WITH (FORMAT csv, HEADER)
 \else
   \echo 'Three rows come in: a copy in capitals, a text without its end, a new matter.'
@@ -147,7 +147,8 @@ FROM (SELECT count(*) AS n FROM petition_case GROUP BY id) AS cases;
 \pset format unaligned
 \pset tuples_only on
 \o :report
-SELECT simdup_report_html('petition', 'Near-duplicate petitions', groups => 'petition_case');
+SELECT simdup_report_html('petition', CASE WHEN :chinese THEN '近似重复的诉求' ELSE 'Near-duplicate petitions' END,
+  groups => 'petition_case', lang => CASE WHEN :chinese THEN 'zh' ELSE 'en' END);
 \o
 \pset format aligned
 \pset tuples_only off
