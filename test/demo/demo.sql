@@ -116,7 +116,9 @@ ORDER BY p.distance DESC, p.a, p.b;
 \echo 'A grouping gives cases numbers that last. It is refreshed as rows and people''s decisions come in.'
 \set ECHO queries
 \timing on
-SELECT simdup_group('petition_case', 'petition') \g /dev/null
+\o /dev/null
+SELECT simdup_group('petition_case', 'petition');
+\o
 SELECT count(*) AS rows, count(DISTINCT id) AS cases FROM simdup_regroup('petition_case');
 \timing off
 \set ECHO none

@@ -66,6 +66,7 @@ sub readable
 	  split /\n/, $output;
 
 	is($errors, '', "$name: nothing goes wrong");
+	unlike($output, qr/^SELECT .*\) *\n(?:Time|\z)/m, "$name: a statement that is shown has its semicolon");
 	is_deeply(\@wide, [], "$name: at most 100 columns");
 	is_deeply(\@noise, [], "$name: no command tags");
 	return;
