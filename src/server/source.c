@@ -186,7 +186,8 @@ put_as(StringInfo text, Form_pg_attribute column, const char *type,
 
 /*
  * Return the statement that makes a view with the columns of a source. Columns
- * that are not known by name are guessed: the first one, and the first text.
+ * that are not known by name are guessed: the first one, and the text that is
+ * widest by the statistics, or the first.
  */
 static char *
 view_to_write(const Columns *c)
@@ -196,6 +197,7 @@ view_to_write(const Columns *c)
 	Form_pg_attribute content = c->found[SIMDUP_SOURCE_CONTENT];
 	Form_pg_attribute fp = c->found[SIMDUP_SOURCE_FP];
 	char *name = psprintf("%s_source", RelationGetRelationName(c->relation));
+	int32 widest = -1;
 	StringInfoData text;
 
 	for (int i = 0; i < columns->natts; i++)
@@ -206,9 +208,18 @@ view_to_write(const Columns *c)
 			continue;
 		if (key == NULL && column != content)
 			key = column;
-		else if (content == NULL && column != key &&
+		else if (c->found[SIMDUP_SOURCE_CONTENT] == NULL && column != key &&
 				 simdup_is_text_type(column->atttypid))
-			content = column;
+		{
+			int32 width =
+				get_attavgwidth(RelationGetRelid(c->relation), column->attnum);
+
+			if (width > widest)
+			{
+				content = column;
+				widest = width;
+			}
+		}
 	}
 	initStringInfo(&text);
 	appendStringInfo(&text, "CREATE VIEW %s AS SELECT ",

@@ -55,7 +55,7 @@ CREATE TRIGGER flag BEFORE INSERT OR UPDATE ON petition FOR EACH ROW
 \set ECHO none
 CREATE TEMP TABLE arrival (id :id_type, content text);
 \if :own
-  \echo 'Three letters come in: an edited copy, one more sender of a known letter, a new matter.'
+  \echo 'Three letters come in: one more sender of a known letter, an edited copy, a new matter.'
   \copy arrival FROM 'test/demo/arrivals.csv' WITH (FORMAT csv, HEADER)
 \else
   \echo 'Three rows come in: a copy in capitals, a text without its end, a new matter.'
@@ -116,7 +116,9 @@ ORDER BY p.distance DESC, p.a, p.b;
 \echo 'A grouping gives cases numbers that last. It is refreshed as rows and people''s decisions come in.'
 \set ECHO queries
 \timing on
-SELECT simdup_group('petition_case', 'petition') \g /dev/null
+\o /dev/null
+SELECT simdup_group('petition_case', 'petition');
+\o
 SELECT count(*) AS rows, count(DISTINCT id) AS cases FROM simdup_regroup('petition_case');
 \timing off
 \set ECHO none
@@ -147,7 +149,8 @@ FROM (SELECT count(*) AS n FROM petition_case GROUP BY id) AS cases;
 \pset format unaligned
 \pset tuples_only on
 \o :report
-SELECT simdup_report_html('petition', 'Near-duplicate petitions', groups => 'petition_case');
+SELECT simdup_report_html('petition', CASE WHEN :chinese THEN '近似重复的诉求' ELSE 'Near-duplicate petitions' END,
+  groups => 'petition_case', lang => CASE WHEN :chinese THEN 'zh' ELSE 'en' END);
 \o
 \pset format aligned
 \pset tuples_only off

@@ -46,7 +46,7 @@ FROM both_fingerprints AS a JOIN both_fingerprints AS b ON a.id < b.id AND simha
   WHERE within <= 8
   ORDER BY within, fingerprint DESC;
 \else
-  \echo 'Both fingerprints: pairs found, and those of them that share half of their text or more:'
+  \echo 'Both fingerprints, on at most 2,000 rows: pairs found, and those that resemble by half or more:'
   SELECT fingerprint, k AS within, count(*) FILTER (WHERE distance <= k) AS pairs,
          count(*) FILTER (WHERE distance <= k AND resemblance >= 0.5) AS alike
   FROM (SELECT fingerprint, distance, shingle_resemblance(x.content, y.content) AS resemblance

@@ -19,6 +19,11 @@ SELECT simdup_group('letter_case', 'letter_source', min_resemblance => 0.8);
 SELECT count(*) FROM simdup_regroup('letter_case');
 SELECT simdup_ungroup('letter_case');
 DROP VIEW letter_source;
+-- of several texts, that of the hint is the widest
+CREATE TABLE mail AS SELECT id, 'Berg' AS sender, body, 'bridge' AS subject FROM letter;
+ANALYZE mail;
+SELECT * FROM simdup_boilerplate('mail');
+DROP TABLE mail;
 
 -- a column that nobody has filled
 SELECT count(*) FROM simdup_tune('letter');

@@ -66,6 +66,7 @@ sub readable
 	  split /\n/, $output;
 
 	is($errors, '', "$name: nothing goes wrong");
+	unlike($output, qr/^SELECT .*\) *\n(?:Time|\z)/m, "$name: a statement that is shown has its semicolon");
 	is_deeply(\@wide, [], "$name: at most 100 columns");
 	is_deeply(\@noise, [], "$name: no command tags");
 	return;
@@ -163,6 +164,7 @@ like(($output =~ $first)[0], qr/^I am /, 'an English letter comes first');
 	is(demo(), 0, 'the demo runs in a Chinese locale');
 	readable('in Chinese');
 	like(($output =~ $first)[0], qr/^$chinese/, 'where a Chinese letter comes first');
+	like(slurp_file($report), qr/<html lang="zh"/, 'the report is in Chinese');
 	is(answer('SELECT count(DISTINCT id) FROM petition_case WHERE key IN (1025, 1032)'), '2', 'and two Chinese letters are decided on');
 }
 

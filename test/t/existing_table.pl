@@ -12,6 +12,7 @@ use Test::More;
 
 my $page = slurp_file('doc/simdup-existing-table.md');
 my ($fill) = $page =~ /^(WITH f AS MATERIALIZED .*?;\n)/ms or die 'the page has no fill';
+my ($fingerprint) = $page =~ /^(\\set fingerprint .*\n)/m or die 'the page names no fingerprint';
 my ($batches) = $page =~ /^(SELECT format\(\$\$.*?\\gexec\n)/ms or die 'the page has no batches';
 my ($load) = $page =~ /^(BEGIN;\n.*?^COMMIT;\n)/ms or die 'the page has no bulk load';
 my ($index, $trigger) = (q{CREATE INDEX letter_near ON letter USING hamming (content)},
@@ -108,7 +109,7 @@ while (my ($type, $key) = splice @keys, 0, 2)
 	for my $case (@cases)
 	{
 		my $name = "$type, distance $case->{distance}" . join '', map { ", $case->{$_}" } grep { $case->{$_} } qw(scope condition);
-		my $names = { letter => '"Letter of ours"', id => '"The key"', repeats => '"Repeats"' };
+		my $names = { letter => '"Letter of ours"', id => '"The key"', content => '"The text"', repeats => '"Repeats"' };
 		my $scope = $case->{scope} // 'true';
 		my $condition = $case->{condition} ? 'same(new_row, near_row)' : 'true';
 
@@ -119,8 +120,8 @@ while (my ($type, $key) = splice @keys, 0, 2)
 \\set table 'Letter of ours'
 \\set key 'The key'
 \\set flag Repeats
-\\set fingerprint minhash64(content)
-\\set distance $case->{distance}
+\\set content 'The text'
+$fingerprint\\set distance $case->{distance}
 \\set scope '@{[ $scope =~ s/'/''/gr ]}'
 \\set condition '$condition'
 $fill

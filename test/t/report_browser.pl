@@ -170,6 +170,8 @@ sql(q{CREATE VIEW months AS SELECT i AS key, ((i / 2) * 7919)::bigint::simhash64
 $browser->open_page(page('months', q{simdup_report_html('months', 'Months', 0)}));
 is(js('const box = document.querySelector("#periods .scroll"); return [box.scrollHeight > box.clientHeight, box.tabIndex, box.clientHeight < 400].join()'), 'true,0,true',
 	'many months scroll, also by keys');
+is(js('const end = document.querySelector("#periods .scroll").getBoundingClientRect().bottom; return [...document.querySelectorAll("#periods tbody tr")].some((row) => { const box = row.getBoundingClientRect(); return box.top < end - 6 && box.bottom > end + 6; })'),
+	JSON::PP::true, 'the last one in view is cut, so that one sees that there are more');
 
 # nothing, nothing that repeats, one case, and ten thousand
 sql(q{CREATE VIEW numbered AS SELECT i AS key, (i / 2 * 7919)::bigint::simhash64 AS fp FROM generate_series(2, 20001) AS i;
@@ -228,6 +230,7 @@ js('const search = document.getElementById("search"); search.value = ""; search.
 # --- files
 
 ok(js('const far = [...document.querySelectorAll("#example-list h3")].map((h) => h.textContent); return far[0] === "Distance 3" && far.at(-1) === "Equal fingerprints"'), 'the farthest pairs come first');
+ok(js('const gap = (head) => head.nextElementSibling.getBoundingClientRect().left - head.getBoundingClientRect().right; return [...document.querySelectorAll("#example-list h3")].every((head) => gap(head) > 10)'), 'a distance stands apart from its number of pairs');
 ok(js('const svg = document.querySelector("#periods svg"), edge = svg.getBoundingClientRect(), longest = [...document.querySelectorAll("#periods .bar0")].map((b) => b.getBoundingClientRect());
 	return longest.every((b) => b.left > edge.left && b.right < edge.right)'), 'the longest bar keeps its edge');
 is(js('return document.querySelector("details.case .column").title'), 'at 2024-01-31T08:36:38', 'a date has its time behind it');
