@@ -114,13 +114,13 @@ SELECT simdup_removal('years_1', 'letter_map');
 CREATE TABLE two (a int UNIQUE NOT NULL, b int UNIQUE NOT NULL);
 SELECT simdup_removal('two', 'letter_map');
 -- it needs no right; tables of a third role are refused, and row security may not hide rows
-CREATE ROLE regress_simdup_clerk;
+CREATE ROLE "regress_simdup Clerk";
 CREATE ROLE regress_simdup_other;
-SET ROLE regress_simdup_clerk;
+SET ROLE "regress_simdup Clerk";
 SELECT count(*) > 0 AS written FROM simdup_removal('letter', 'letter_map');
 RESET ROLE;
-CREATE SCHEMA regress_simdup_clerk AUTHORIZATION regress_simdup_clerk;
-SET ROLE regress_simdup_clerk;
+CREATE SCHEMA regress_simdup_clerk AUTHORIZATION "regress_simdup Clerk";
+SET ROLE "regress_simdup Clerk";
 SET search_path = regress_simdup_clerk, public;
 CREATE TABLE item (id int PRIMARY KEY);
 INSERT INTO item VALUES (1), (2), (3);
@@ -136,7 +136,7 @@ SELECT format('CREATE TABLE %I (item int REFERENCES item)', repeat('n', 60) || i
 SELECT format('INSERT INTO %I VALUES (%s + 1)', repeat('n', 60) || i, i) FROM generate_series(1, 2) AS i \gexec
 CREATE VIEW item_map (removed, kept) AS VALUES (2, 1), (3, 1);
 ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO PUBLIC, regress_simdup_other;
-ALTER DEFAULT PRIVILEGES IN SCHEMA regress_simdup_clerk GRANT ALL ON TABLES TO regress_simdup_clerk, regress_simdup_other;
+ALTER DEFAULT PRIVILEGES IN SCHEMA regress_simdup_clerk GRANT ALL ON TABLES TO "regress_simdup Clerk", regress_simdup_other;
 \set ECHO errors
 SELECT statement FROM simdup_removal('item', 'item_map') \gexec
 \set ECHO all
@@ -144,7 +144,7 @@ SELECT regexp_replace(relname, '[0-9]+$', 'N') AS archive, count(*), array_agg(D
 FROM pg_class, aclexplode(coalesce(relacl, acldefault('r', relowner))) AS g
 WHERE relnamespace = 'regress_simdup_clerk'::regnamespace AND relname ~ '_(removed|moved)' AND privilege_type = 'SELECT' GROUP BY 1 ORDER BY 1;
 ALTER DEFAULT PRIVILEGES REVOKE SELECT ON TABLES FROM PUBLIC, regress_simdup_other;
-ALTER DEFAULT PRIVILEGES IN SCHEMA regress_simdup_clerk REVOKE ALL ON TABLES FROM regress_simdup_clerk, regress_simdup_other;
+ALTER DEFAULT PRIVILEGES IN SCHEMA regress_simdup_clerk REVOKE ALL ON TABLES FROM "regress_simdup Clerk", regress_simdup_other;
 RESET ROLE;
 RESET search_path;
 DROP SCHEMA regress_simdup_clerk CASCADE;
@@ -163,4 +163,4 @@ DROP TABLE text_map, r, tag, letter, letter_removed, letter_moved, tag_moved, r_
   doc, doc_removed, years, two CASCADE;
 DROP PROCEDURE try;
 DROP FUNCTION keep;
-DROP ROLE regress_simdup_clerk, regress_simdup_other;
+DROP ROLE "regress_simdup Clerk", regress_simdup_other;
