@@ -18,12 +18,12 @@ CREATE FUNCTION simhash_agg_accum(internal, text) RETURNS internal
   AS 'MODULE_PATHNAME', 'simdup_simhash_agg_accum' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION simhash_agg_accum(internal, text, float8) RETURNS internal
   AS 'MODULE_PATHNAME', 'simdup_simhash_agg_accum' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE FUNCTION simhash_agg_final(internal) RETURNS simhash64
-  AS 'MODULE_PATHNAME', 'simdup_simhash_agg_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION simhash_varbit_accum(internal, varbit, bigint) RETURNS internal
   AS 'MODULE_PATHNAME', 'simdup_simhash_varbit_accum' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION simhash_varbit_final(internal) RETURNS varbit
   AS 'MODULE_PATHNAME', 'simdup_simhash_varbit_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION simdup_agg_final(internal) RETURNS simhash64
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION simdup_agg_combine(internal, internal) RETURNS internal
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION simdup_agg_serialize(internal) RETURNS bytea
@@ -33,21 +33,21 @@ CREATE FUNCTION simdup_agg_deserialize(bytea, internal) RETURNS internal
 
 COMMENT ON FUNCTION simhash_agg_accum(internal, text) IS 'aggregate transition';
 COMMENT ON FUNCTION simhash_agg_accum(internal, text, float8) IS 'aggregate transition';
-COMMENT ON FUNCTION simhash_agg_final(internal) IS 'aggregate result';
 COMMENT ON FUNCTION simhash_varbit_accum(internal, varbit, bigint) IS 'aggregate transition';
 COMMENT ON FUNCTION simhash_varbit_final(internal) IS 'aggregate result';
+COMMENT ON FUNCTION simdup_agg_final(internal) IS 'aggregate result: a fingerprint';
 COMMENT ON FUNCTION simdup_agg_combine(internal, internal) IS 'aggregate combination of partial states';
 COMMENT ON FUNCTION simdup_agg_serialize(internal) IS 'aggregate state to bytes';
 COMMENT ON FUNCTION simdup_agg_deserialize(bytea, internal) IS 'aggregate state from bytes';
 
 CREATE AGGREGATE simhash_agg(feature text) (
   SFUNC = simhash_agg_accum, STYPE = internal, SSPACE = 1100,
-  FINALFUNC = simhash_agg_final, COMBINEFUNC = simdup_agg_combine,
+  FINALFUNC = simdup_agg_final, COMBINEFUNC = simdup_agg_combine,
   SERIALFUNC = simdup_agg_serialize, DESERIALFUNC = simdup_agg_deserialize, PARALLEL = SAFE
 );
 CREATE AGGREGATE simhash_agg(feature text, weight float8) (
   SFUNC = simhash_agg_accum, STYPE = internal, SSPACE = 1100,
-  FINALFUNC = simhash_agg_final, COMBINEFUNC = simdup_agg_combine,
+  FINALFUNC = simdup_agg_final, COMBINEFUNC = simdup_agg_combine,
   SERIALFUNC = simdup_agg_serialize, DESERIALFUNC = simdup_agg_deserialize, PARALLEL = SAFE
 );
 CREATE AGGREGATE simhash_agg(hash varbit, weight bigint) (

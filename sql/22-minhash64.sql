@@ -27,15 +27,11 @@ COMMENT ON FUNCTION minhash64_shingles(text, integer, text) IS
 
 CREATE FUNCTION minhash64_agg_accum(internal, text) RETURNS internal
   AS 'MODULE_PATHNAME', 'simdup_minhash64_agg_accum' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE FUNCTION minhash64_agg_final(internal) RETURNS simhash64
-  AS 'MODULE_PATHNAME', 'simdup_minhash64_agg_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-
 COMMENT ON FUNCTION minhash64_agg_accum(internal, text) IS 'aggregate transition';
-COMMENT ON FUNCTION minhash64_agg_final(internal) IS 'aggregate result';
 
 CREATE AGGREGATE minhash64_agg(feature text) (
   SFUNC = minhash64_agg_accum, STYPE = internal, SSPACE = 1300,
-  FINALFUNC = minhash64_agg_final, COMBINEFUNC = simdup_agg_combine,
+  FINALFUNC = simdup_agg_final, COMBINEFUNC = simdup_agg_combine,
   SERIALFUNC = simdup_agg_serialize, DESERIALFUNC = simdup_agg_deserialize,
   PARALLEL = SAFE
 );

@@ -248,9 +248,8 @@ WITH NO DATA$sql$, p.store,
       SELECT 3, p.id, p.n, -2, format('REVOKE ALL ON %s FROM %s', p.store,
         string_agg(DISTINCT CASE g.grantee WHEN 0 THEN 'PUBLIC' ELSE g.grantee::regrole::text END, ', '))
       FROM place AS p
-        JOIN pg_roles AS me ON me.rolname = current_user
-        JOIN pg_default_acl AS d ON d.defaclrole = me.oid AND d.defaclobjtype = 'r'
-          AND d.defaclnamespace IN (0, p.relnamespace)
+        JOIN pg_default_acl AS d ON d.defaclrole = quote_ident(current_user)::regrole
+          AND d.defaclobjtype = 'r' AND d.defaclnamespace IN (0, p.relnamespace)
         CROSS JOIN aclexplode(d.defaclacl) AS g
       WHERE to_regclass(p.store) IS NULL AND g.grantee <> d.defaclrole
       GROUP BY p.id, p.n, p.store

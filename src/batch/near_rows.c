@@ -24,28 +24,19 @@
 #include "server/arguments.h"
 #include "type/simhash64.h"
 
-/* Several rows of one cluster. */
-typedef struct Cluster
-{
-	uint32 first;  /* row */
-	uint32 n;	   /* rows */
-	uint32 before; /* rows of larger clusters */
-} Cluster;
-
-/* The rows of a source that are being returned. */
+/* The rows of a source that are being returned. A cluster has several rows. */
 typedef struct NearRows
 {
 	SimdupGrouping grouping;
 	ReturnSetInfo *result;
-	bool has_groups;
-	Cluster *clusters;	/* the largest first */
-	uint32 *rank;		/* by row: of its cluster, from 1; 0: alone */
-	uint32 *member;		/* by row: its number in its cluster, from 1 */
-	uint64 *fps;		/* by row */
-	uint8 *near;		/* bits, by a fingerprint's first row */
-	uint32 scope;		/* the current one */
-	SimdupEntry *alone; /* its rows that are counted only, by day */
-	Size n_alone;
+	/* by row */
+	uint32 *first;	/* of its cluster or group */
+	uint32 *rank;	/* of its cluster, from 1, the largest first; 0: in none */
+	uint32 *serial; /* among the rows of all clusters, by rank, from 1 */
+	uint64 *fps;
+	/* by first row */
+	uint32 *size; /* of the cluster or group */
+	uint8 *near;  /* bits, of a fingerprint */
 } NearRows;
 
 /* The columns of the result. */
@@ -110,7 +101,7 @@ mark_near(void *arg, uint32 a, uint32 b, uint32 distance pg_attribute_unused())
 	simdup_set_bit(r->near, b);
 }
 
-/* Set what a row has of its own. Rows are numbered from 1. */
+/* Set what a row that is near others has of its own. Rows are numbered from 1. */
 static void
 set_row(ResultRow *result, const NearRows *r, uint32 row,
 		const SimdupFingerprint *fingerprint)
@@ -127,19 +118,18 @@ set_row(ResultRow *result, const NearRows *r, uint32 row,
 									 fingerprint->start) +
 				   1);
 	set_number(result, N_SAME, fingerprint->n);
-	if (r->has_groups && grouping->ids[row] != SIMDUP_NO_ID)
+	if (grouping->ids[row] != SIMDUP_NO_ID)
 		set_number(result, ID, grouping->ids[row]);
 	if (r->rank[row] > 0)
 	{
-		const Cluster *cluster = &r->clusters[r->rank[row] - 1];
+		uint32 first = r->first[row];
 
 		set_number(result, RANK, r->rank[row]);
-		set_number(result, MEMBER, r->member[row]);
-		set_number(result, SERIAL, (int64) cluster->before + r->member[row]);
-		set_number(result, CLUSTER_SIZE, cluster->n);
+		set_number(result, MEMBER, r->serial[row] - r->serial[first] + 1);
+		set_number(result, SERIAL, r->serial[row]);
+		set_number(result, CLUSTER_SIZE, r->size[first]);
 		set(result, DISTANCE,
-			Int32GetDatum(
-				simdup_hamming64(fingerprint->fp, r->fps[cluster->first])));
+			Int32GetDatum(simdup_hamming64(fingerprint->fp, r->fps[first])));
 	}
 }
 
@@ -148,8 +138,8 @@ set_row(ResultRow *result, const NearRows *r, uint32 row,
  * its scope and day are alone.
  */
 static void
-put_row(const NearRows *r, uint32 row, const SimdupFingerprint *fingerprint,
-		uint32 nth, int64 n)
+put_row(const NearRows *r, uint32 scope, uint32 row,
+		const SimdupFingerprint *fingerprint, uint32 nth, int64 n)
 {
 	const SimdupGrouping *grouping = &r->grouping;
 	SimdupRows *rows = grouping->rows;
@@ -159,42 +149,24 @@ put_row(const NearRows *r, uint32 row, const SimdupFingerprint *fingerprint,
 	ResultRow result = no_values();
 
 	set_number(&result, PLACE, (int64) row + 1);
-	set_number(&result, PART, (int64) r->scope + 1);
+	set_number(&result, PART, (int64) scope + 1);
 	set_number(&result, NTH, nth);
-	set_number(&result, N_SAME, 1);
 	set_number(&result, N, n);
 	/* a timestamp has no later date */
 	if (!DATE_NOT_FINITE(day) &&
 		day < TIMESTAMP_END_JULIAN - POSTGRES_EPOCH_JDATE)
 		set(&result, DAY, DateADTGetDatum(day));
-	if (r->scope > 0)
+	if (scope > 0)
 		set(&result, SCOPE,
 			CStringGetTextDatum(
 				simdup_key_text(grouping->source.type[SIMDUP_SOURCE_SCOPE],
-								simdup_keys_get(rows->scope_keys, r->scope - 1,
+								simdup_keys_get(rows->scope_keys, scope - 1,
 												0))));
 	if (fingerprint != NULL)
 		set_row(&result, r, row, fingerprint);
 	simdup_put_result(r->result, result.values, result.nulls);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(rows->row_context);
-}
-
-/* Put how many rows of the current scope are alone, by day. */
-static void
-put_alone(NearRows *r)
-{
-	Size n;
-
-	simdup_sort_pairs(r->alone, r->n_alone);
-	for (Size i = 0; i < r->n_alone; i += n)
-	{
-		for (n = 1;
-			 i + n < r->n_alone && r->alone[i + n].value == r->alone[i].value;)
-			n++;
-		put_row(r, (uint32) r->alone[i].row, NULL, 1, (int64) n);
-	}
-	r->n_alone = 0;
 }
 
 /* Put the id of a member that is no row: see simdup_members_read. */
@@ -236,62 +208,78 @@ put_others(const NearRows *r)
 	simdup_put_result(r->result, result.values, result.nulls);
 }
 
-/*
- * Rank the clusters of several rows, the largest first, and number their rows. The
- * rows of a cluster have one id.
- */
+/* Return the first row of each row's group. A row without one is its own. */
+static uint32 *
+first_by_ids(const int64 *ids, Size n)
+{
+	uint32 *first = simdup_alloc((n + 1) * sizeof(uint32));
+	SimdupEntry *rows = simdup_alloc((n + 1) * sizeof(SimdupEntry));
+	Size n_rows = 0;
+
+	for (Size row = 0; row < n; row++)
+	{
+		first[row] = (uint32) row;
+		if (ids[row] != SIMDUP_NO_ID)
+			rows[n_rows++] = (SimdupEntry){(uint64) ids[row], row};
+	}
+	simdup_sort_pairs(rows, n_rows);
+	for (Size i = 1; i < n_rows; i++)
+		if (rows[i].value == rows[i - 1].value)
+			first[rows[i].row] = first[rows[i - 1].row];
+	simdup_free(rows);
+	return first;
+}
+
+/* Rank the clusters, of one size by their first rows, and number their rows. */
 static void
 rank_clusters(NearRows *r)
 {
-	const SimdupGrouping *grouping = &r->grouping;
-	Size n = grouping->rows->n;
-	SimdupEntry *rows = simdup_alloc((n + 1) * sizeof(SimdupEntry));
-	SimdupEntry *runs = simdup_alloc((n / 2 + 1) * sizeof(SimdupEntry));
-	Size n_rows = 0;
-	Size n_runs = 0;
-	Size len;
-	uint32 before = 0;
+	Size n = r->grouping.rows->n;
+	SimdupEntry *clusters = simdup_alloc((n / 2 + 1) * sizeof(SimdupEntry));
+	uint32 *next = simdup_alloc((n + 1) * sizeof(uint32)); /* by first row */
+	Size n_clusters = 0;
+	uint32 serial = 1;
 
-	r->member = simdup_alloc((n + 1) * sizeof(uint32));
-	for (Size row = 0; row < n; row++)
-		if (grouping->ids[row] != SIMDUP_NO_ID)
-			rows[n_rows++] = (SimdupEntry){(uint64) grouping->ids[row], row};
-	simdup_sort_pairs(rows, n_rows);
-	for (Size i = 0; i < n_rows; i += len)
-	{
-		for (len = 1; i + len < n_rows && rows[i + len].value == rows[i].value;)
-			len++;
-		if (len > 1)
-			runs[n_runs++] = (SimdupEntry){UINT64_MAX - len, rows[i].row};
-		r->member[rows[i].row] = (uint32) i; /* where the run is */
-	}
-	simdup_sort_pairs(runs, n_runs);
-
-	r->clusters = simdup_alloc((n_runs + 1) * sizeof(Cluster));
+	r->size = simdup_alloc0((n + 1) * sizeof(uint32));
 	r->rank = simdup_alloc0((n + 1) * sizeof(uint32));
-	for (Size i = 0; i < n_runs; i++)
+	r->serial = simdup_alloc0((n + 1) * sizeof(uint32));
+	for (Size row = 0; row < n; row++)
+		r->size[r->first[row]]++;
+	for (Size row = 0; row < n; row++)
+		if (r->size[row] > 1)
+			clusters[n_clusters++] =
+				(SimdupEntry){UINT64_MAX - r->size[row], row};
+	simdup_sort_pairs(clusters, n_clusters);
+	for (Size i = 0; i < n_clusters; i++)
 	{
-		const SimdupEntry *run = &rows[r->member[runs[i].row]];
-
-		len = UINT64_MAX - runs[i].value;
-		r->clusters[i] = (Cluster){(uint32) run->row, (uint32) len, before};
-		before += (uint32) len;
-		for (Size j = 0; j < len; j++)
-		{
-			r->rank[run[j].row] = (uint32) i + 1;
-			r->member[run[j].row] = (uint32) j + 1;
-		}
+		r->rank[clusters[i].row] = (uint32) i + 1;
+		next[clusters[i].row] = serial;
+		serial += r->size[clusters[i].row];
 	}
-	simdup_free(rows);
-	simdup_free(runs);
+	for (Size row = 0; row < n; row++)
+	{
+		r->rank[row] = r->rank[r->first[row]];
+		if (r->rank[row] > 0)
+			r->serial[row] = next[r->first[row]]++;
+	}
+	simdup_free(clusters);
+	simdup_free(next);
 }
 
-/* Put the rows of all fingerprints, and how many are alone. */
+/*
+ * Put the rows of each fingerprint that are near others or in a group, and then how
+ * many of the others there are, by scope and day.
+ */
 static void
-put_fingerprints(NearRows *r)
+put_rows(const NearRows *r)
 {
 	const SimdupGrouping *grouping = &r->grouping;
 	SimdupFingerprints *fingerprints = grouping->fingerprints;
+	SimdupEntry *alone =
+		simdup_alloc(((Size) grouping->rows->n + 1) * sizeof(SimdupEntry));
+	Size n_alone = 0;
+	Size len;
+	uint32 scope = 0;
 
 	for (int64 i = 0; i < fingerprints->n; i++)
 	{
@@ -301,24 +289,32 @@ put_fingerprints(NearRows *r)
 			simdup_get_bit(r->near,
 						   simdup_row_at(fingerprints, fingerprint.start));
 
-		for (; i >= fingerprints->scope_starts[r->scope + 1]; r->scope++)
-			put_alone(r);
+		while (i >= fingerprints->scope_starts[scope + 1])
+			scope++;
 		for (uint32 j = 0; j < fingerprint.n; j++)
 		{
 			uint32 row = simdup_row_at(fingerprints, fingerprint.start + j);
+			uint32 day =
+				grouping->days == NULL ? 0 : (uint32) grouping->days[row];
 
 			CHECK_FOR_INTERRUPTS();
 			if (is_near || grouping->ids[row] != SIMDUP_NO_ID)
-				put_row(r, row, &fingerprint, j + 1, 1);
+				put_row(r, scope, row, &fingerprint, j + 1, 1);
 			else
-				r->alone[r->n_alone++] =
-					(SimdupEntry){grouping->days == NULL
-									  ? 0
-									  : (uint32) grouping->days[row],
-								  row};
+				alone[n_alone++] =
+					(SimdupEntry){(uint64) scope << 32 | day, row};
 		}
 	}
-	put_alone(r);
+	simdup_sort_pairs(alone, n_alone);
+	for (Size i = 0; i < n_alone; i += len)
+	{
+		for (len = 1;
+			 i + len < n_alone && alone[i + len].value == alone[i].value;)
+			len++;
+		put_row(r, (uint32) (alone[i].value >> 32), (uint32) alone[i].row, NULL,
+				1, (int64) len);
+	}
+	simdup_free(alone);
 }
 
 PG_FUNCTION_INFO_V1(simdup_near_rows);
@@ -340,31 +336,20 @@ simdup_near_rows(PG_FUNCTION_ARGS)
 	r.grouping = simdup_grouping_read(fcinfo, &options, true);
 	fingerprints = r.grouping.fingerprints;
 	n = r.grouping.rows->n;
-	r.has_groups = !PG_ARGISNULL(1);
 	r.near = simdup_alloc0(n / 8 + 1);
-	if (r.has_groups)
+	if (PG_ARGISNULL(1))
+		r.first = simdup_find_groups(fingerprints, NULL, mark_near, &r, NULL);
+	else
 	{
 		simdup_members_read(&r.grouping, PG_GETARG_OID(1), put_gone, &r);
 		simdup_join_fingerprints(fingerprints, options.max_distance, mark_near,
 								 &r);
-	}
-	else
-	{
-		uint32 *first =
-			simdup_find_groups(fingerprints, NULL, mark_near, &r, NULL);
-
-		/* the row that leads a cluster gives it an id */
-		for (Size row = 0; row < n; row++)
-			if (first[row] != row)
-				r.grouping.ids[row] = r.grouping.ids[first[row]] =
-					(int64) first[row] + 1;
-		simdup_free(first);
+		r.first = first_by_ids(r.grouping.ids, n);
 	}
 	rank_clusters(&r);
 	r.fps = simdup_alloc((n + 1) * sizeof(uint64));
 	simdup_fingerprints_by_row(fingerprints, r.fps, NULL);
-	r.alone = simdup_alloc((n + 1) * sizeof(SimdupEntry));
-	put_fingerprints(&r);
+	put_rows(&r);
 	put_others(&r);
 	if (r.grouping.keys != r.grouping.rows->keys)
 		simdup_keys_end(r.grouping.keys);

@@ -191,15 +191,24 @@ simdup_simhash_varbit_accum(PG_FUNCTION_ARGS)
 
 /* Results */
 
-PG_FUNCTION_INFO_V1(simdup_simhash_agg_final);
+PG_FUNCTION_INFO_V1(simdup_agg_final);
+/* The fingerprint of simhash_agg, or of minhash64_agg. */
 Datum
-simdup_simhash_agg_final(PG_FUNCTION_ARGS)
+simdup_agg_final(PG_FUNCTION_ARGS)
 {
 	AggregateState *state = get_state(fcinfo, 0);
+	MemoryContext context;
+	Datum result;
 
 	if (state == NULL)
 		PG_RETURN_NULL();
-	return simdup_fingerprint(fcinfo, &state->counts[0], false);
+	if (!state->is_sketch)
+		return simdup_fingerprint(fcinfo, &state->counts[0], false);
+	/* the sketch may grow, and more rows may follow */
+	context = MemoryContextSwitchTo(aggregate_context(fcinfo));
+	result = simdup_minhash64_result(fcinfo, &state->sketch);
+	MemoryContextSwitchTo(context);
+	return result;
 }
 
 PG_FUNCTION_INFO_V1(simdup_simhash_varbit_final);
@@ -225,23 +234,6 @@ simdup_simhash_varbit_final(PG_FUNCTION_ARGS)
 			   Min(8, VARBITBYTES(result) - 8 * i));
 	}
 	PG_RETURN_VARBIT_P(result);
-}
-
-PG_FUNCTION_INFO_V1(simdup_minhash64_agg_final);
-Datum
-simdup_minhash64_agg_final(PG_FUNCTION_ARGS)
-{
-	MemoryContext context = aggregate_context(fcinfo);
-	AggregateState *state = get_state(fcinfo, 0);
-	Datum result;
-
-	if (state == NULL)
-		PG_RETURN_NULL();
-	/* the sketch may grow, and more rows may follow */
-	context = MemoryContextSwitchTo(context);
-	result = simdup_minhash64_result(fcinfo, &state->sketch);
-	MemoryContextSwitchTo(context);
-	return result;
 }
 
 /* Parallel plans */

@@ -209,6 +209,28 @@ extern const NearRow *simdup_trigger_next_near(TriggerState *state);
 /* End a search, also one that found nothing. */
 extern void simdup_trigger_end_search(TriggerState *state);
 
+/* identity.c */
+
+/*
+ * Check whether a stored row is an earlier version of the new one. For flag and
+ * log, its key names the new one, too, also in another partition.
+ */
+extern bool simdup_trigger_is_this_row(TriggerState *state,
+									   const TriggerTarget *target,
+									   TupleTableSlot *slot);
+
+/* Copy a value of the key's type, so that it lasts as long as the search. */
+extern NullableDatum simdup_trigger_key(const TriggerState *state,
+										TupleTableSlot *slot,
+										AttrNumber attnum);
+
+/*
+ * Check whether the new row, as an upsert, meets a near row, or the flags of that
+ * one lead to it.
+ */
+extern bool simdup_trigger_passes_over(TriggerState *state,
+									   const NearRow *near);
+
 /* visibility.c */
 
 /*
