@@ -86,8 +86,8 @@ BEGIN
       'A grouping reads the source of its settings, so one role must own its four tables.',
       'A decision needs no owner with refresh => false.'
         ' For the rest, SET ROLE to the owner of the four tables.'
-    FROM pg_class AS c JOIN pg_roles AS r ON r.oid = c.relowner
-    WHERE c.oid = ANY (four.tables) AND r.rolname <> current_user
+    FROM pg_class AS c
+    WHERE c.oid = ANY (four.tables) AND c.relowner <> quote_ident(current_user)::regrole
     UNION ALL
     SELECT 2, format('another role has the privilege %s on %s', g.privilege_type, c.oid::regclass),
       'It could make the owner run statements that are not the owner''s.', 'Revoke the privilege.'

@@ -24,8 +24,8 @@ BEGIN
     format_type(CASE t.typtype WHEN 'p' THEN a.atttypid ELSE t.oid END, -1)
       || CASE WHEN a.attcollation NOT IN (0, 100) THEN ' COLLATE ' || a.attcollation::regcollation ELSE '' END
       AS type,
-    CASE n.nspname WHEN 'pg_catalog' THEN o.oprname ELSE format('OPERATOR(%I.%s)', n.nspname, o.oprname) END
-      AS equals
+    CASE o.oprnamespace WHEN 'pg_catalog'::regnamespace THEN o.oprname
+      ELSE format('OPERATOR(%s.%s)', o.oprnamespace::regnamespace, o.oprname) END AS equals
   INTO key
   FROM (SELECT DISTINCT ON (i.indkey[0]) i.*
         FROM pg_index AS i
@@ -39,7 +39,6 @@ BEGIN
     JOIN pg_amop AS m ON m.amopfamily = x.opcfamily AND m.amopstrategy = 3
       AND m.amoplefttype = t.oid AND m.amoprighttype = t.oid
     JOIN pg_operator AS o ON o.oid = m.amopopr
-    JOIN pg_namespace AS n ON n.oid = o.oprnamespace
   ORDER BY i.indisprimary DESC LIMIT 1;
   SELECT n.name, coalesce(c.relname, map::text) AS map INTO missing
   FROM unnest('{removed,kept}'::text[]) AS n (name) LEFT JOIN pg_class AS c ON c.oid = map
@@ -84,15 +83,14 @@ BEGIN
       ORDER BY a.attnum, t.tgname),
     part AS (
       SELECT c.conname, c.conrelid, true AS is_foreign_key, u.attnum, a.attname AS other, u.i,
-        CASE n.nspname WHEN 'pg_catalog' THEN o.oprname
-          ELSE format('OPERATOR(%I.%s)', n.nspname, o.oprname) END AS equals,
+        CASE o.oprnamespace WHEN 'pg_catalog'::regnamespace THEN o.oprname
+          ELSE format('OPERATOR(%s.%s)', o.oprnamespace::regnamespace, o.oprname) END AS equals,
         CASE o.oprright WHEN 'bpchar'::regtype THEN '::bpchar' END AS becomes
       FROM pg_constraint AS c
         JOIN tree ON tree.id = c.confrelid
         CROSS JOIN unnest(c.conkey, c.confkey, c.conpfeqop) WITH ORDINALITY AS u (attnum, other, operator, i)
         JOIN pg_attribute AS a ON a.attrelid = c.confrelid AND a.attnum = u.other
         JOIN pg_operator AS o ON o.oid = u.operator
-        JOIN pg_namespace AS n ON n.oid = o.oprnamespace
       WHERE c.contype = 'f' AND c.conparentid = 0
       UNION ALL
       SELECT f.tgname, target, false, f.attnum, a.attname, 1, key.equals, NULL
