@@ -36,7 +36,7 @@ typedef struct NearRows
 	uint64 *fps;
 	/* by first row */
 	uint32 *size; /* of the cluster or group */
-	uint8 *near;  /* bits, of a fingerprint */
+	uint8 *near; /* bits: of a fingerprint that is near another, or of a group */
 } NearRows;
 
 /* The columns of the result. */
@@ -298,7 +298,7 @@ put_rows(const NearRows *r)
 				grouping->days == NULL ? 0 : (uint32) grouping->days[row];
 
 			CHECK_FOR_INTERRUPTS();
-			if (is_near || grouping->ids[row] != SIMDUP_NO_ID)
+			if (is_near)
 				put_row(r, scope, row, &fingerprint, j + 1, 1);
 			else
 				alone[n_alone++] =
@@ -344,6 +344,10 @@ simdup_near_rows(PG_FUNCTION_ARGS)
 		simdup_members_read(&r.grouping, PG_GETARG_OID(1), put_gone, &r);
 		simdup_join_fingerprints(fingerprints, options.max_distance, mark_near,
 								 &r);
+		/* of equal fingerprints, all rows are near */
+		for (Size row = 0; row < n; row++)
+			if (r.grouping.ids[row] != SIMDUP_NO_ID)
+				simdup_set_bit(r.near, (uint32) row);
 		r.first = first_by_ids(r.grouping.ids, n);
 	}
 	rank_clusters(&r);
