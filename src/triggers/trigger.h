@@ -212,6 +212,12 @@ extern void simdup_trigger_end_search(TriggerState *state);
 /* visibility.c */
 
 /*
+ * Find the condition's function, with the row type of the table twice. A name
+ * without a schema means the schema of the table.
+ */
+extern Oid simdup_trigger_find_condition(const TriggerState *state);
+
+/*
  * Find out what a search has to ask of near rows. Return false if the trigger tells
  * the user of rows, and the user may read none.
  */
