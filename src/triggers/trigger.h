@@ -234,6 +234,12 @@ extern bool simdup_trigger_passes_over(TriggerState *state,
 /* visibility.c */
 
 /*
+ * Find the condition's function, with the row type of the table twice. A name
+ * without a schema means the schema of the table.
+ */
+extern Oid simdup_trigger_find_condition(const TriggerState *state);
+
+/*
  * Find out what a search has to ask of near rows. Return false if the trigger tells
  * the user of rows, and the user may read none.
  */

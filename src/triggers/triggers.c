@@ -233,12 +233,15 @@ simdup_flag_trigger(PG_FUNCTION_ARGS)
  * trigger's table: the user who inserts must not choose the log. An INSERT's lock
  * is taken before the first pair is found, so that nobody drops or renames it.
  * Users who may not write to the log do not lock it; they get an error later.
+ * A column that the log lacks is told at once, not when a near row comes.
  */
 static void
 find_log(TriggerData *trigdata, TriggerState *state)
 {
 	RangeVar *name = makeRangeVarFromNameList(textToQualifiedNameList(
 		cstring_to_text(trigdata->tg_trigger->tgargs[0])));
+	const char *columns[] = {"new_key", "old_key", "distance", "logged_at"};
+	const char *missing = NULL;
 	char *type = format_type_be(state->key_att->atttypid);
 
 	if (name->schemaname == NULL)
@@ -250,10 +253,18 @@ find_log(TriggerData *trigdata, TriggerState *state)
 		 pg_attribute_aclcheck_all(state->log_table, GetUserId(), ACL_INSERT,
 								   ACLMASK_ANY) == ACLCHECK_OK))
 		state->log_table = RangeVarGetRelid(name, RowExclusiveLock, true);
-	if (!OidIsValid(state->log_table))
-		ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
-				errmsg("log table \"%s\" does not exist",
-					   trigdata->tg_trigger->tgargs[0]),
+	for (int i = lengthof(columns); --i >= 0;)
+		if (get_attnum(state->log_table, columns[i]) == InvalidAttrNumber)
+			missing = columns[i];
+	if (missing != NULL)
+		ereport(ERROR,
+				errcode(OidIsValid(state->log_table) ? ERRCODE_UNDEFINED_COLUMN
+													 : ERRCODE_UNDEFINED_TABLE),
+				OidIsValid(state->log_table)
+					? errmsg("column \"%s\" of relation \"%s\" does not exist",
+							 missing, name->relname)
+					: errmsg("log table \"%s\" does not exist",
+							 trigdata->tg_trigger->tgargs[0]),
 				errhint("Write: CREATE TABLE %s (new_key %s, old_key %s, distance integer, logged_at timestamptz, UNIQUE (new_key, old_key)).",
 						quote_qualified_identifier(name->schemaname,
 												   name->relname),

@@ -135,12 +135,8 @@ sees_row(TriggerState *state, const NearRow *near)
 	return sees;
 }
 
-/*
- * Find the condition's function, with the row type of the table twice. A name
- * without a schema means the schema of the table.
- */
-static Oid
-find_condition(const TriggerState *state)
+Oid
+simdup_trigger_find_condition(const TriggerState *state)
 {
 	const char *condition = state->options.condition;
 	Oid types[2] = {state->table_desc->tdtypeid, state->table_desc->tdtypeid};
@@ -166,9 +162,6 @@ find_condition(const TriggerState *state)
 				errhint("Write: CREATE FUNCTION %s(new_row %s, near_row %s) RETURNS boolean ....",
 						condition, simdup_table_name(state->table),
 						simdup_table_name(state->table)));
-	if (object_aclcheck(ProcedureRelationId, function, GetUserId(),
-						ACL_EXECUTE) != ACLCHECK_OK)
-		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FUNCTION, condition);
 	return function;
 }
 
@@ -236,7 +229,11 @@ fulfils_condition(TriggerState *state, const NearRow *near)
 		state->search.new_row =
 			row_datum(state, state->own, state->tupdesc, state->row.complete);
 	caller = MemoryContextSwitchTo(GetPerTupleMemoryContext(state->estate));
-	function = find_condition(state);
+	function = simdup_trigger_find_condition(state);
+	if (object_aclcheck(ProcedureRelationId, function, GetUserId(),
+						ACL_EXECUTE) != ACLCHECK_OK)
+		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FUNCTION,
+					   state->options.condition);
 	if (function != state->condition_oid)
 		fmgr_info_cxt(function, &state->condition_function, state->context);
 	state->condition_oid = function;

@@ -326,6 +326,9 @@ CALL try('condition => fails');
 CALL try('condition => a.b.c.d');
 CALL try('condition => ');
 CALL try('condition => "');
+-- also where no row is near
+DELETE FROM wrong;
+CALL try('condition => none');
 DROP TABLE wrong CASCADE;
 CREATE TABLE two_keys (a int, b int, content text, repeats int, PRIMARY KEY (a, b));
 CREATE INDEX ON two_keys USING hamming (content);

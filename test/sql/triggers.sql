@@ -470,6 +470,10 @@ SELECT format('CALL try(%L, %L)', 'BEFORE INSERT ON wrong FOR EACH ROW', format(
 CALL try(:after, $$simdup_log_trigger()$$);
 CALL try(:after, $$simdup_log_trigger('no_log', 'key => id')$$);
 CALL try(:after, $$simdup_log_trigger('wrong_log', 'key => id')$$);
+-- also where no row is near
+CREATE TRIGGER t AFTER INSERT ON wrong FOR EACH ROW EXECUTE FUNCTION simdup_log_trigger('wrong_log', 'key => id');
+INSERT INTO wrong (id, fp) VALUES (1, '0000000000000000');
+DROP TRIGGER t ON wrong;
 CALL try(:after, $$simdup_log_trigger('a.b.c.d', 'key => id')$$);
 CREATE TRIGGER t BEFORE DELETE ON wrong FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('key => id');
 INSERT INTO wrong VALUES (1);
