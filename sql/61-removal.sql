@@ -9,7 +9,8 @@
 -- sets.
 
 CREATE FUNCTION simdup_removal(target regclass, map regclass) RETURNS TABLE (step integer, statement text)
-LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 20 SET search_path = pg_catalog, pg_temp AS $function$
+LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 20 SET search_path = pg_catalog, pg_temp
+SET standard_conforming_strings = on AS $function$
 #variable_conflict error
 DECLARE
   key record;
