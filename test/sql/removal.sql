@@ -104,7 +104,9 @@ SELECT length(body) FROM doc ORDER BY 1;
 
 -- what it does not take
 \set VERBOSITY default
+SET plpgsql.extra_errors = 'all';
 SELECT simdup_removal('letter', 'letter');
+RESET plpgsql.extra_errors;
 SELECT simdup_removal('letter', 'SELECT 1, 2');
 SELECT simdup_removal('letter', NULL);
 SELECT simdup_removal('letter', 0);
@@ -157,6 +159,20 @@ SELECT simdup_removal('letter', 'letter_map');
 ALTER TABLE tag OWNER TO CURRENT_USER;
 ALTER TABLE letter_removed OWNER TO regress_simdup_other;
 SELECT simdup_removal('letter', 'letter_map');
+-- a temporary table that comes after another of its name
+SET search_path = public, pg_temp;
+CREATE TABLE twin AS SELECT id FROM generate_series(1, 3) AS id;
+CREATE TEMP TABLE twin (id int PRIMARY KEY);
+INSERT INTO pg_temp.twin SELECT id FROM generate_series(1, 3) AS id;
+CREATE TABLE twin_map (removed, kept) AS VALUES (1, 2);
+CREATE TEMP VIEW twin_map (removed, kept) AS VALUES (2, 1);
+\set ECHO errors
+SELECT statement FROM simdup_removal('pg_temp.twin', 'pg_temp.twin_map') ORDER BY step \gexec
+\set ECHO all
+SELECT array_agg(id) FROM twin;
+SELECT array_agg(id) FROM pg_temp.twin;
+DROP TABLE twin, twin_map;
+RESET search_path;
 -- a generated column is not set: the check names its rows
 CREATE TABLE number (id int PRIMARY KEY);
 CREATE TABLE generated (before int, next int GENERATED ALWAYS AS (before + 1) STORED REFERENCES number);
