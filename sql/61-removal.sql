@@ -2,14 +2,15 @@
 --
 -- removal: statements that delete duplicates and keep what refers to them
 --
--- The function reads the catalogs and runs nothing. Its path has only the catalogs, so tables come out
--- with their schemas. The map is a table or a view of two columns, removed and kept. In the statements,
--- m is a row of it. The rows of its two keys are gone and kept. A row that refers to the one that is gone
--- is r. References are foreign keys to the table and its partitions, and columns that simdup_flag_trigger
--- sets.
+-- The function reads the catalogs and runs nothing. Tables have their schemas, temporary ones, too, which
+-- may come last in the caller's path. The map is a table or a view of two columns, removed and kept. In the
+-- statements, m is a row of it. The rows of its two keys are gone and kept. A row that refers to the one
+-- that is gone is r. References are foreign keys to the table and its partitions, and columns that
+-- simdup_flag_trigger sets.
 
 CREATE FUNCTION simdup_removal(target regclass, map regclass) RETURNS TABLE (step integer, statement text)
-LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 20 SET search_path = pg_catalog, pg_temp AS $function$
+LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 20 SET search_path = pg_catalog, pg_temp
+SET standard_conforming_strings = on AS $function$
 #variable_conflict error
 DECLARE
   key record;
@@ -20,7 +21,8 @@ BEGIN
   -- the primary key, or else the only column that is unique and not null; of a domain, the type below
   SELECT quote_ident(a.attname) AS name, a.attnum, c.relowner AS owner,
     i.indisprimary OR count(*) OVER () = 1 AS is_key,
-    CASE WHEN c.relkind = 'r' AND c.relhassubclass THEN 'ONLY ' ELSE '' END || target AS table,
+    format('%s%s.%I', CASE WHEN c.relkind = 'r' AND c.relhassubclass THEN 'ONLY ' END,
+      c.relnamespace::regnamespace, c.relname) AS table,
     format_type(CASE t.typtype WHEN 'p' THEN a.atttypid ELSE t.oid END, -1)
       || CASE WHEN a.attcollation NOT IN (0, 100) THEN ' COLLATE ' || a.attcollation::regcollation ELSE '' END
       AS type,
@@ -43,7 +45,8 @@ BEGIN
   SELECT n.name, coalesce(c.relname, map::text) AS map INTO missing
   FROM unnest('{removed,kept}'::text[]) AS n (name) LEFT JOIN pg_class AS c ON c.oid = map
   WHERE NOT EXISTS (
-    SELECT FROM pg_attribute AS a WHERE a.attrelid = map AND a.attname = n.name AND NOT a.attisdropped);
+    SELECT FROM pg_attribute AS a WHERE a.attrelid = map AND a.attname = n.name AND NOT a.attisdropped)
+  LIMIT 1;
   IF num_nulls(target, map) > 0 THEN
     RAISE EXCEPTION 'target and map must not be null' USING ERRCODE = 'null_value_not_allowed';
   ELSIF missing.name IS NOT NULL THEN
@@ -131,7 +134,8 @@ BEGIN
     -- the target, and the tables that refer to it, with the stores that keep their rows
     place AS (
       SELECT c.oid AS id, k.n, c.relnamespace,
-        CASE WHEN c.relkind = 'r' AND c.relhassubclass THEN 'ONLY ' ELSE '' END || c.oid::regclass AS name,
+        format('%s%s.%I', CASE WHEN c.relkind = 'r' AND c.relhassubclass THEN 'ONLY ' END,
+          c.relnamespace::regnamespace, c.relname) AS name,
         -- tables whose names begin alike differ by the hash; a character has four bytes at most
         format('%s.%I', c.relnamespace::regnamespace, CASE WHEN octet_length(c.relname) <= 55
           THEN c.relname || k.ending
@@ -225,7 +229,10 @@ SELECT m.removed, m.kept, gone.ctid IS NOT NULL, kept.ctid IS NOT NULL, chain.go
 FROM map AS m
   LEFT JOIN %4$s AS gone ON gone.%5$s %3$s m.removed
   LEFT JOIN %4$s AS kept ON kept.%5$s %3$s m.kept
-  LEFT JOIN map AS chain ON chain.removed %3$s m.kept$sql$, key.type, map, key.equals, key.table, key.name),
+  LEFT JOIN map AS chain ON chain.removed %3$s m.kept$sql$, key.type,
+          (SELECT format('%s.%I', c.relnamespace::regnamespace, c.relname) FROM pg_class AS c
+           WHERE c.oid = map),
+          key.equals, key.table, key.name),
         'ANALYZE pg_temp.simdup_map',
         $sql$CREATE TEMP TABLE pg_temp.simdup_check (
   what text,

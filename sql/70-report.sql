@@ -144,7 +144,7 @@ COMMENT ON FUNCTION simdup_report_letters(regclass, boolean, name[], bigint[], b
 -- The first n characters of a text, without a part of a word at their end. Not strict, to be inlined.
 CREATE FUNCTION simdup_report_start(content text, n integer) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
   RETURN CASE WHEN length(content) > n
-    THEN regexp_replace(left(content, n), '\s+\S{0,20}$', '') || ' ...' ELSE content END;
+    THEN regexp_replace(left(content, n), E'\\s+\\S{0,20}$', '') || ' ...' ELSE content END;
 COMMENT ON FUNCTION simdup_report_start(text, integer) IS 'implementation of simdup_report: a text, cut';
 
 -- The planner cannot know how many rows there are, and a hash join is never far from best. Without jit: to
@@ -241,7 +241,7 @@ BEGIN ATOMIC
   starts AS (
     SELECT s.*, coalesce(lag(s.content) OVER alike, lead(s.content) OVER alike) AS other
     FROM (
-      SELECT c.*, simdup_report_start(regexp_replace(left(c.content, 200), '\s+', ' ', 'g'), 90) AS start
+      SELECT c.*, simdup_report_start(regexp_replace(left(c.content, 200), E'\\s+', ' ', 'g'), 90) AS start
       FROM commons AS c) AS s
     WINDOW alike AS (PARTITION BY left(s.start, 40) ORDER BY s.rank)),
   own AS MATERIALIZED (
@@ -443,7 +443,7 @@ CREATE FUNCTION simdup_report_html(
   row_url text DEFAULT NULL, before jsonb DEFAULT NULL, lang text DEFAULT 'en',
   translations jsonb DEFAULT NULL, noun text DEFAULT NULL, report jsonb DEFAULT NULL
 ) RETURNS text LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 1000000
-SET search_path = pg_catalog, pg_temp AS $$
+SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS $$
 #variable_conflict error
 DECLARE
   shown jsonb;

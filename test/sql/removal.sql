@@ -84,9 +84,12 @@ CREATE TRIGGER flag_too BEFORE INSERT ON flagged FOR EACH ROW EXECUTE FUNCTION s
 CREATE TRIGGER "flag by code" BEFORE INSERT ON flagged FOR EACH ROW WHEN (new.body <> '')
   EXECUTE FUNCTION simdup_flag_trigger('first', 'max_distance => 3', 'key => code');
 CREATE TRIGGER flag_again BEFORE INSERT ON flagged FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('again');
+-- under a setting that version 19 lacks, too
+DO $$ BEGIN SET standard_conforming_strings = off; EXCEPTION WHEN OTHERS THEN NULL; END $$;
 \set ECHO errors
 SELECT statement FROM simdup_removal('flagged', 'flagged_map') \gexec
 \set ECHO all
+RESET standard_conforming_strings;
 TABLE flagged ORDER BY id;
 SELECT id, repeats, first, again, removed, foreign_key FROM flagged_moved ORDER BY id, foreign_key;
 -- the longest of each fingerprint is kept, by another key
@@ -101,7 +104,9 @@ SELECT length(body) FROM doc ORDER BY 1;
 
 -- what it does not take
 \set VERBOSITY default
+SET plpgsql.extra_errors = 'all';
 SELECT simdup_removal('letter', 'letter');
+RESET plpgsql.extra_errors;
 SELECT simdup_removal('letter', 'SELECT 1, 2');
 SELECT simdup_removal('letter', NULL);
 SELECT simdup_removal('letter', 0);
@@ -154,6 +159,20 @@ SELECT simdup_removal('letter', 'letter_map');
 ALTER TABLE tag OWNER TO CURRENT_USER;
 ALTER TABLE letter_removed OWNER TO regress_simdup_other;
 SELECT simdup_removal('letter', 'letter_map');
+-- a temporary table that comes after another of its name
+SET search_path = public, pg_temp;
+CREATE TABLE twin AS SELECT id FROM generate_series(1, 3) AS id;
+CREATE TEMP TABLE twin (id int PRIMARY KEY);
+INSERT INTO pg_temp.twin SELECT id FROM generate_series(1, 3) AS id;
+CREATE TABLE twin_map (removed, kept) AS VALUES (1, 2);
+CREATE TEMP VIEW twin_map (removed, kept) AS VALUES (2, 1);
+\set ECHO errors
+SELECT statement FROM simdup_removal('pg_temp.twin', 'pg_temp.twin_map') ORDER BY step \gexec
+\set ECHO all
+SELECT array_agg(id) FROM twin;
+SELECT array_agg(id) FROM pg_temp.twin;
+DROP TABLE twin, twin_map;
+RESET search_path;
 -- a generated column is not set: the check names its rows
 CREATE TABLE number (id int PRIMARY KEY);
 CREATE TABLE generated (before int, next int GENERATED ALWAYS AS (before + 1) STORED REFERENCES number);

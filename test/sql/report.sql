@@ -148,6 +148,10 @@ SELECT simdup_report_html(title => 't', report => :'report', translations => '{"
 SELECT simdup_report_html(title => 't', report => :'report', translations => '["Fall"]');
 SELECT (regexp_match(simdup_report_html(title => 't', report => '{"counts": {"rows": 1}}', noun => noun), '"letters_many": (\[.*?\])'))[1] AS noun
 FROM unnest(ARRAY[U&'\5C01', U&'\6765\4FE1', 'letter to us', 'a\1&"b']) AS noun;
+-- also under a setting that version 19 lacks
+DO $$ BEGIN SET standard_conforming_strings = off; EXCEPTION WHEN OTHERS THEN NULL; END $$;
+SELECT (regexp_match(simdup_report_html(title => 't', report => '{"counts": {"rows": 1}}', noun => 'note'), '"letters_many": (.{20})'))[1] AS noun;
+RESET standard_conforming_strings;
 SELECT (regexp_match(simdup_report_html(title => 't', report => '{"counts": {"rows": 1}}', noun => ' '), '"letters_many": (\["[^"]*")'))[1] AS no_noun;
 SELECT simdup_report_html(title => 't', report => '{}');
 -- a source by its name as a constant, as a text and as a regclass
