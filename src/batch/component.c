@@ -163,8 +163,8 @@ find_components(Components *components, FunctionCallInfo fcinfo,
 	MemoryContextSwitchTo(context);
 	simdup_progress_begin(call->function, &call->told);
 	finding = palloc0(sizeof(Finding));
-	finding->numbers =
-		simdup_keynumbers_begin(components->keys, call->key_type);
+	finding->numbers = simdup_keynumbers_begin(components->keys, call->key_type,
+											   PG_GET_COLLATION());
 	finding->parent = simdup_grow(NULL, &finding->capacity, 16, sizeof(uint32));
 	finding->most_waiting = get_typbyval(call->key_type) ? SIMDUP_MANY_KEYS : 2;
 	read_pairs(components, finding, winobj, call, n,

@@ -127,7 +127,8 @@ simdup_grouping_source(PG_FUNCTION_ARGS)
 	scope = source.type[SIMDUP_SOURCE_SCOPE];
 	entry = key_class(type);
 	if (OidIsValid(scope))
-		(void) simdup_keynumbers_begin(simdup_keys_begin(scope), scope);
+		(void) simdup_keynumbers_begin(simdup_keys_begin(scope), scope,
+									   source.scope_collation);
 	/* the caller's rights */
 	if (!only_key)
 		simdup_run_select(psprintf("%s LIMIT 0", source.statement), NULL, NULL);
@@ -234,6 +235,7 @@ simdup_grouping_read(FunctionCallInfo fcinfo, const SimdupOptions *options,
 	SimdupSource source = open_source(fcinfo, options, with_days);
 	Oid key_type = source.type[SIMDUP_SOURCE_KEY];
 	SimdupFeed feed = {.scope_type = source.type[SIMDUP_SOURCE_SCOPE],
+					   .scope_collation = source.scope_collation,
 					   .content_type = source.type[SIMDUP_SOURCE_CONTENT]};
 	bool has_members = !PG_ARGISNULL(1);
 	SimdupGrouping grouping = {.source = source};

@@ -100,13 +100,16 @@ simdup_rows_feed(const SimdupFeed *feed, const SimdupOptions *options)
 	if (OidIsValid(feed->key_type))
 	{
 		rows->keys = simdup_keys_begin(feed->key_type);
-		rows->numbers = simdup_keynumbers_begin(rows->keys, feed->key_type);
+		rows->numbers =
+			simdup_keynumbers_begin(rows->keys, feed->key_type,
+									get_typcollation(feed->key_type));
 	}
 	if (OidIsValid(feed->scope_type))
 	{
 		rows->scope_keys = simdup_keys_begin(feed->scope_type);
 		rows->scopes =
-			simdup_keynumbers_begin(rows->scope_keys, feed->scope_type);
+			simdup_keynumbers_begin(rows->scope_keys, feed->scope_type,
+									feed->scope_collation);
 	}
 	if (options != NULL)
 		rows->options = *options;

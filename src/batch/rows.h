@@ -75,7 +75,8 @@ typedef struct SimdupFeed
 	int64 budget;		  /* bytes of memory; more goes to disk */
 	Oid key_type;		  /* ERROR for a key twice; InvalidOid: no keys */
 	Oid scope_type;		  /* InvalidOid: no scopes */
-	Oid content_type;	  /* where options have a min_resemblance */
+	Oid scope_collation;
+	Oid content_type; /* where options have a min_resemblance */
 
 	/* of a statement with many batches; else NULL and 0 */
 	TimestampTz *told; /* as in simdup_progress_begin */

@@ -221,7 +221,7 @@ make_slots(SimdupKeyNumbers *numbers, uint64 n)
 }
 
 SimdupKeyNumbers *
-simdup_keynumbers_begin(SimdupKeys *keys, Oid type)
+simdup_keynumbers_begin(SimdupKeys *keys, Oid type, Oid collation)
 {
 	SimdupKeyNumbers *numbers = palloc0(sizeof(SimdupKeyNumbers));
 
@@ -239,7 +239,7 @@ simdup_keynumbers_begin(SimdupKeys *keys, Oid type)
 			ereport(ERROR, errcode(ERRCODE_UNDEFINED_FUNCTION),
 					errmsg("could not identify a hash function for type %s",
 						   format_type_be(type)));
-		numbers->collation = get_typcollation(type);
+		numbers->collation = collation;
 	}
 	make_slots(numbers, 1024);
 	return numbers;

@@ -354,6 +354,8 @@ simdup_source_open(FunctionCallInfo fcinfo, Oid relation, int wanted)
 		source.key_collation = c.found[SIMDUP_SOURCE_KEY]->attcollation;
 		appendStringInfo(&text, " ORDER BY s.%s", source.key);
 	}
+	if (source.place[SIMDUP_SOURCE_SCOPE] >= 0)
+		source.scope_collation = c.found[SIMDUP_SOURCE_SCOPE]->attcollation;
 	source.statement = text.data;
 	relation_close(c.relation, NoLock);
 	return source;

@@ -39,6 +39,7 @@ typedef struct SimdupSource
 	int place[SIMDUP_SOURCE_COLUMNS]; /* in a row, from 0; -1: not read */
 	char *key;						  /* the key's column, quoted; or NULL */
 	Oid key_collation;
+	Oid scope_collation;
 	char *day; /* the day's column; NULL: not read */
 	/* base type of the column content, also if it is not read; InvalidOid: none */
 	Oid content_type;
@@ -104,7 +105,8 @@ typedef struct SimdupKeyNumbers SimdupKeyNumbers;
  * Begin numbers for the keys of an empty store, which gets each key once. The
  * store must stay in memory.
  */
-extern SimdupKeyNumbers *simdup_keynumbers_begin(SimdupKeys *keys, Oid type);
+extern SimdupKeyNumbers *simdup_keynumbers_begin(SimdupKeys *keys, Oid type,
+												 Oid collation);
 
 /*
  * Expect keys in the order of their type and of this collation, before the first
