@@ -24,7 +24,6 @@
 #include "core/compare/resemblance.h"
 #include "core/fingerprint/hamming.h"
 #include "joins/node.h"
-#include "server/arguments.h"
 #include "server/progress.h"
 #include "text/minhash64.h"
 #include "type/simhash64.h"
@@ -41,8 +40,18 @@ limit_of(NearJoinState *state, int which, bool *isnull)
 /* A distance beyond the search: the condition is evaluated for all pairs. */
 #define BEYOND_SEARCH (SIMDUP_MAX_PAIR_DISTANCE + 1)
 
+/* Check whether simdup_resembles takes these limits. */
+static bool
+are_shares(Datum min_resemblance, Datum recall)
+{
+	double m = DatumGetFloat8(min_resemblance);
+	double r = DatumGetFloat8(recall);
+
+	return m >= 0 && m <= 1 && r >= 0 && r <= 1;
+}
+
 /*
- * Return the largest distance of a pair; -1: there is no pair. A radius out of range
+ * Return the largest distance of a pair; -1: there is no pair. A limit out of range
  * is an error of the condition, once that is evaluated.
  */
 static int
@@ -60,11 +69,11 @@ largest_distance(NearJoinState *state)
 
 		if (isnull)
 			return -1;
-		state->min_resemblance =
-			simdup_check_share(DatumGetFloat8(limit), "min_resemblance");
+		if (!are_shares(limit, recall))
+			return BEYOND_SEARCH;
+		state->min_resemblance = DatumGetFloat8(limit);
 		k = simdup_agreement_distance(state->min_resemblance,
-									  simdup_check_share(DatumGetFloat8(recall),
-														 "recall"));
+									  DatumGetFloat8(recall));
 	}
 	else
 		k = (int64) DatumGetInt32(limit) - (state->kind == SIMDUP_BELOW);
@@ -211,9 +220,10 @@ static void
 begin_texts(ShingleTexts *texts)
 {
 	NearJoinState *state = texts->state;
-	Datum limits[3]; /* min_resemblance, w, unit */
+	Datum limits[4]; /* min_resemblance, w, unit, and of simdup_resembles recall */
+	int n = state->kind == SIMDUP_RESEMBLES_BY_SHINGLES ? 4 : 3;
 
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < n; i++)
 	{
 		bool isnull;
 
@@ -228,6 +238,7 @@ begin_texts(ShingleTexts *texts)
 		texts->min_resemblance = Max(texts->min_resemblance, DBL_MIN);
 	/* odd options are an error of the condition, once it is evaluated */
 	if (texts->min_resemblance <= 0 ||
+		(n == lengthof(limits) && !are_shares(limits[0], limits[3])) ||
 		!simdup_is_resemblance(DatumGetInt32(limits[1]),
 							   DatumGetTextPP(limits[2])))
 	{

@@ -173,8 +173,10 @@ simdup_recognize_condition(PlannerInfo *root, Node *clause, Relids outer,
 void
 simdup_resemble_by_shingles(SimdupCondition *condition)
 {
-	List *shingles = simdup_default_shingles();
+	List *limits = condition->limits;
 
 	condition->kind = SIMDUP_RESEMBLES_BY_SHINGLES;
-	condition->limits = lcons(linitial(condition->limits), shingles);
+	condition->limits =
+		lappend(lcons(linitial(limits), simdup_default_shingles()),
+				lsecond(limits));
 }

@@ -41,7 +41,7 @@ typedef struct SimdupCondition
 	SimdupConditionKind kind;
 	Oid function;  /* that measures or compares: one of this extension's */
 	Node *keys[2]; /* of the outer and the inner side: fingerprints, or texts */
-	/* k; min_resemblance and recall; or r, w and unit */
+	/* k; min_resemblance and recall; or r, w, unit, and recall if it has one */
 	List *limits;
 } SimdupCondition;
 

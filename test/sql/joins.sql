@@ -149,6 +149,14 @@ SELECT count(*) FROM document a JOIN document b ON shingle_resemblance(a.body, b
 SELECT count(*) FROM document a JOIN document b ON shingle_resemblance(a.body, b.body, 2, 'line') >= 0.5;
 SELECT count(*) FROM document a JOIN document b ON simdup_resembles(a.body, b.body, 1.5);
 SELECT count(*) FROM document a JOIN document b ON a.id < 0 AND shingle_resemblance(a.body, b.body, 0) >= 0.5;
+SELECT count(*) FROM document a JOIN document b ON a.id < b.id AND a.id > b.id AND simdup_resembles(a.body, b.body, (SELECT 1.5));
+-- also by shingles, whose search finds no pair then
+CREATE TABLE copy AS SELECT id, 'copy of ' || id % 5 AS body FROM generate_series(1, 1000) AS id;
+ANALYZE copy;
+SELECT count(*) FROM copy a JOIN copy b ON a.id < b.id AND simdup_resembles(a.body, b.body, (SELECT 1.5));
+SELECT count(*) FROM copy a JOIN copy b ON a.id < b.id AND simdup_resembles(a.body, b.body, (SELECT 'NaN'::float8));
+SELECT count(*) FROM copy a JOIN copy b ON a.id + 100000 < b.id AND simdup_resembles(a.body, b.body, (SELECT 1.5));
+DROP TABLE copy;
 
 -- why two texts are near
 SELECT * FROM simdup_explain('the rose is a rose', 'The tulip is a rose', 'simhash', 2, 'word') \gx
