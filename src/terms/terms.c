@@ -306,7 +306,7 @@ simdup_imatch_fingerprints(PG_FUNCTION_ARGS)
 
 	if (!(keep > 0 && keep < 1))
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				errmsg("keep must be between 0 and 1"),
+				errmsg("keep must be greater than 0 and less than 1"),
 				errdetail("The share given is %s.", float8out_internal(keep)),
 				errhint("A random lexicon keeps this share of the terms."));
 	terms = terms_of(PG_GETARG_TEXT_PP(0), PG_GETARG_TEXT_PP(4), &n);

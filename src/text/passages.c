@@ -11,6 +11,7 @@
 #include "utils/memutils.h"
 
 #include "core/compare/passages.h"
+#include "core/compare/words.h"
 #include "core/host.h"
 #include "core/unicode/html.h"
 #include "server/arguments.h"
@@ -68,7 +69,8 @@ void
 simdup_too_many_words(void)
 {
 	ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-			errmsg("text has too many words"));
+			errmsg("text has too many words"),
+			errdetail("At most %zu are compared.", SIMDUP_MAX_WORDS));
 }
 
 SimdupUtf8

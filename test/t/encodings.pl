@@ -155,6 +155,15 @@ SELECT simhash(E'one\xfftwo three') = simhash('one two three'),
 SQL
 	't|t|t|t', 'in SQL_ASCII, bytes that are not UTF-8 separate');
 
+# --- characters that fold to one that the encoding lacks: they have a fingerprint, and are not shown
+
+is($node->safe_psql('latin1', "SELECT minhash64('\x{c2}\x{b5}m')"), $node->safe_psql('utf8', "SELECT minhash64('\x{c2}\x{b5}m')"), 'a micro sign in LATIN1');
+for my $call ('minhash64_shingles(t)', "simdup_explain(t, 'm')")
+{
+	$node->psql('latin1', "\\set VERBOSITY sqlstate\nSELECT $call FROM (SELECT '\x{c2}\x{b5}m'::text AS t) AS x", stderr => \my $stderr);
+	like($stderr, qr/22P05/, "not shown by $call");
+}
+
 # --- characters that Unicode does not have: PostgreSQL stores them, and they separate
 
 for my $case ([ 'win1252', 'caf\xe9', '\x81', 'st\xe0ry' ], [ 'euc_tw', '\xc4\xe3\xc4\xe4', '\x8e\xa2\xf2\xc8', '\xc5\xa1\xc5\xa2' ])

@@ -78,7 +78,7 @@ FROM huge, page;
 SQL
 	't|t', '200 MB of text, by minhash64');
 
-# --- as many distinct shingles as a text may have, and one more
+# --- as many distinct shingles, and as many words, as a text may have, and one more
 
 my $most = 33554432;
 for my $call ("shingle_resemblance(t, 'none of it', 16) = 0", "minhash_signature(t, 1, 16, 'char') IS NOT NULL")
@@ -90,6 +90,11 @@ for my $call ("shingle_resemblance(t, 'none of it', 16) = 0", "minhash_signature
 	$node->psql('postgres', "SELECT $call FROM (SELECT $text || 'g' AS t FROM generate_series(1, 1048577) AS i) AS x", stderr => \$stderr);
 	like($stderr, qr/text has too many shingles\nDETAIL: +More than $most of them are distinct/, "one too many: $call");
 }
+
+my $stderr;
+is($node->safe_psql('postgres', "SELECT length(simdup_own_text(repeat('a ', $most), 'none of it'))"), 2 * $most - 1, 'the most words');
+$node->psql('postgres', "SELECT length(simdup_own_text(repeat('a ', $most + 1), 'none of it'))", stderr => \$stderr);
+like($stderr, qr/text has too many words\nDETAIL: +At most $most are compared/, 'one word too many');
 
 # --- within the memory of the text and its distinct tokens
 

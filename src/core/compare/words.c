@@ -25,13 +25,10 @@
 /* Bytes of a line in which an item of a list begins, if it does. */
 #define MAX_INDENT 256
 
-/* The most words of a text: their list takes 1 GB. */
-#define MAX_WORDS ((size_t) 1 << 25)
-
 static void
 begin_word(SimdupWords *words, size_t from, bool is_char)
 {
-	if (words->n == MAX_WORDS)
+	if (words->n == SIMDUP_MAX_WORDS)
 	{
 		words->overflow = true;
 		words->n--;

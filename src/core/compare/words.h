@@ -17,6 +17,9 @@
 #include "core/fingerprint/hash.h"
 #include "core/unicode/charclass.h"
 
+/* The most words of a text: their list takes 1 GB. */
+#define SIMDUP_MAX_WORDS ((size_t) 1 << 25)
+
 typedef struct SimdupWord
 {
 	size_t from;
