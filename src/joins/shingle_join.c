@@ -34,7 +34,6 @@ typedef struct Document
 
 struct SimdupShingleKeys
 {
-	MemoryContext context;
 	SimdupShingling shingling;
 	int64 memory; /* of a sort */
 	uint32 n;
@@ -45,9 +44,8 @@ struct SimdupShingleKeys
 	SimdupPairSort *sort;
 };
 
-/* The sides that have rows of a set. */
-#define HAS_OUTER 1
-#define HAS_INNER 2
+/* In place of a position: the side has no row of the set. */
+#define NO_GROUP PG_UINT32_MAX
 
 typedef struct ShingleSearch
 {
@@ -58,8 +56,7 @@ typedef struct ShingleSearch
 	/* Distinct sets are numbered from 0 in ascending order of size. */
 	uint32 n_sets;
 	uint32 *sizes;		  /* by set */
-	uint8 *sides;		  /* HAS_OUTER, HAS_INNER */
-	uint32 *positions[2]; /* of the groups of both sides */
+	uint32 *positions[2]; /* of the groups of both sides, or NO_GROUP */
 	uint32 *first_rows;	  /* of the outer groups */
 
 	/*
@@ -88,9 +85,10 @@ simdup_shingle_keys_begin(SimdupShingling shingling, int64 memory)
 {
 	SimdupShingleKeys *keys = palloc0(sizeof(SimdupShingleKeys));
 
-	keys->context = CurrentMemoryContext;
 	keys->shingling = shingling;
 	keys->memory = memory;
+	/* it grows in this memory context */
+	keys->documents = simdup_grow(NULL, &keys->room, 1, sizeof(Document));
 	keys->hashes = simdup_tempfile_create();
 	keys->sort = simdup_pairsort_begin(memory);
 	return keys;
@@ -106,7 +104,6 @@ simdup_shingle_add_key(SimdupShingleKeys *keys, int side, uint32 number,
 	uint64 part = simdup_mix64(hash);
 	uint64 digest = 0;
 	uint32 n = (uint32) set.n;
-	MemoryContext old;
 	Document document = {.row = number, .is_inner = side == 1};
 
 	if (n == 0)
@@ -120,11 +117,9 @@ simdup_shingle_add_key(SimdupShingleKeys *keys, int side, uint32 number,
 	simdup_tempfile_append(keys->hashes, set.hashes, n * sizeof(uint64));
 	simdup_pairsort_put(keys->sort, (uint64) n << 32 | (uint32) digest,
 						keys->n);
-	old = MemoryContextSwitchTo(keys->context);
 	keys->documents = simdup_grow(keys->documents, &keys->room,
 								  (Size) keys->n + 1, sizeof(Document));
 	keys->documents[keys->n++] = document;
-	MemoryContextSwitchTo(old);
 	simdup_hashes_free(&set);
 }
 
@@ -154,14 +149,14 @@ set_of(ShingleSearch *search, const Document *document, int buffer)
  * their pairs.
  */
 
+/* Check whether two sets of one size are equal. */
 static bool
 are_equal(ShingleSearch *search, const Document *a, const Document *b)
 {
 	const SimdupHashes *x = set_of(search, a, 0);
 	const SimdupHashes *y = set_of(search, b, 1);
 
-	return x->n == y->n &&
-		   memcmp(x->hashes, y->hashes, x->n * sizeof(uint64)) == 0;
+	return memcmp(x->hashes, y->hashes, x->n * sizeof(uint64)) == 0;
 }
 
 /* Append a row to the group of its set and side. */
@@ -179,17 +174,14 @@ append_row(ShingleSearch *search, const Document *document, bool is_last)
 static void
 add_member(ShingleSearch *search, const Document *document)
 {
-	const NearJoinState *state = search->state;
 	uint32 set = search->n_sets - 1;
 	int side = document->is_inner;
-	uint8 bit = document->is_inner ? HAS_INNER : HAS_OUTER;
 
-	if ((search->sides[set] & bit) == 0)
+	if (search->positions[side][set] == NO_GROUP)
 	{
-		search->positions[side][set] = state->numbers[side].n;
+		search->positions[side][set] = search->state->numbers[side].n;
 		search->first_rows[set] = document->row;
 	}
-	search->sides[set] |= state->reads_once ? HAS_OUTER | HAS_INNER : bit;
 }
 
 static void
@@ -213,10 +205,15 @@ find_distinct_sets(ShingleSearch *search)
 	uint64 number;
 
 	search->sizes = alloc_numbers(keys->n);
-	search->sides = simdup_alloc0((Size) keys->n + 1);
 	search->first_rows = alloc_numbers(keys->n);
-	search->positions[0] = alloc_numbers(keys->n);
-	search->positions[1] = alloc_numbers(keys->n);
+	for (int side = 0; side < (search->state->reads_once ? 1 : 2); side++)
+	{
+		search->positions[side] = alloc_numbers(keys->n);
+		memset(search->positions[side], 0xFF, keys->n * sizeof(uint32));
+	}
+	/* of one set of rows, both sides have the same groups */
+	if (search->state->reads_once)
+		search->positions[1] = search->positions[0];
 	simdup_pairsort_perform(keys->sort);
 	while (simdup_pairsort_get(keys->sort, &key, &number))
 	{
@@ -302,16 +299,17 @@ write_lists(ShingleSearch *search, ShingleSets *lists)
 	for (uint32 i = 0; i < search->keys->n; i++)
 	{
 		const Document *document = &search->keys->documents[i];
-		uint32 number = document->set;
-		const SimdupHashes *shingles =
-			number == 0 ? NULL : set_of(search, document, 0);
+		const SimdupHashes *shingles;
 
-		for (size_t j = 0; shingles != NULL && j < shingles->n; j++)
+		simdup_progress_done(i);
+		if (document->set == 0)
+			continue;
+		shingles = set_of(search, document, 0);
+		for (size_t j = 0; j < shingles->n; j++)
 		{
 			CHECK_FOR_INTERRUPTS();
-			simdup_pairsort_put(sort, shingles->hashes[j], number - 1);
+			simdup_pairsort_put(sort, shingles->hashes[j], document->set - 1);
 		}
-		simdup_progress_done(i);
 	}
 	simdup_pairsort_perform(sort);
 	simdup_note_memory(search->state);
@@ -420,24 +418,20 @@ rank_shingles(ShingleSearch *search)
  * The join
  */
 
-/* Put the groups of two sets, the outer one of the first. */
+/* Put the groups of two sets, the outer one of the first, if there are both. */
 static void
 put_groups(const ShingleSearch *search, uint32 outer, uint32 inner)
 {
-	NearJoinState *state = search->state;
+	uint32 a = search->positions[0][outer];
+	uint32 b = search->positions[1][inner];
 
-	if ((search->sides[outer] & HAS_OUTER) != 0 &&
-		(search->sides[inner] & HAS_INNER) != 0)
-		simdup_put_candidate(state, search->first_rows[outer],
-							 search->positions[0][outer],
-							 search
-								 ->positions[state->reads_once ? 0 : 1][inner]);
+	if (a != NO_GROUP && b != NO_GROUP)
+		simdup_put_candidate(search->state, search->first_rows[outer], a, b);
 }
 
 /* Put a pair of sets: the sink of the join. */
 static void
-put_sets(void *arg, uint32_t x, uint32_t y,
-		 uint32_t common pg_attribute_unused())
+put_sets(void *arg, uint32_t x, uint32_t y)
 {
 	const ShingleSearch *search = arg;
 
@@ -446,13 +440,16 @@ put_sets(void *arg, uint32_t x, uint32_t y,
 		put_groups(search, y, x);
 }
 
-/* Check whether one of two sets has outer rows, and the other inner ones. */
+/* Check whether two sets have rows of both sides. */
 static bool
 is_pair(void *arg, uint32_t x, uint32_t y)
 {
-	const ShingleSearch *search = arg;
+	uint32 *const *positions = ((const ShingleSearch *) arg)->positions;
 
-	return (search->sides[x] | search->sides[y]) == (HAS_OUTER | HAS_INNER);
+	for (int side = 0; side < 2; side++)
+		if (positions[side][x] == NO_GROUP && positions[side][y] == NO_GROUP)
+			return false;
+	return true;
 }
 
 /* Read ranks: of SimdupSetJoin. */

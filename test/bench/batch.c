@@ -22,9 +22,9 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "core/cluster/components.h"
 #include "core/fingerprint/hamming.h"
 #include "core/join/balls.h"
+#include "core/search/sort.h"
 #include "../unit/random.h"
 
 static double

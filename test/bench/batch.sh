@@ -9,7 +9,7 @@ rows=$(rows_or 1000000)
 program()
 {
   cc -O2 -I"$ROOT/src" "$@" "$ROOT/test/bench/batch.c" \
-    "$ROOT"/src/core/{join/allpairs,join/ball_compare,join/ball_plan,join/balls,join/pigeonhole,search/sort,cluster/components}.c "$ROOT/test/unit/host.c" -lm
+    "$ROOT"/src/core/{join/allpairs,join/ball_compare,join/ball_plan,join/balls,join/pigeonhole,search/sort}.c "$ROOT/test/unit/host.c" -lm
 }
 program -o "$SCRATCH/batch"
 "$SCRATCH/batch" "$rows" 3 plain

@@ -91,13 +91,11 @@ read_ranks(void *arg, uint32_t set, uint32_t *ranks)
 }
 
 static void
-put_pair(void *arg, uint32_t a, uint32_t b, uint32_t common)
+put_pair(void *arg, uint32_t a, uint32_t b)
 {
 	Sets *sets = arg;
 
 	must(a < b && b < sets->n);
-	must(common ==
-		 (uint32_t) simdup_popcount64(sets->masks[a] & sets->masks[b]));
 	must(!sets->found[a][b]);
 	sets->found[a][b] = 1;
 }

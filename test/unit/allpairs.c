@@ -198,6 +198,38 @@ joins_are_right(const uint64_t *fps, size_t n, int k, bool cross)
 	return right;
 }
 
+#define MANY 60000
+
+static void
+add_pair(void *arg, SimdupElement a, SimdupElement b)
+{
+	uint64_t *sum = arg;
+
+	*sum += (a.index + 1) * (b.index + 1);
+}
+
+/* Return a sum over the near pairs of many random fingerprints. */
+static uint64_t
+sum_of_many(bool recursion)
+{
+	static SimdupElement elements[MANY];
+	static SimdupElement scratch[MANY];
+	SimdupPairJoin *join = calloc(1, sizeof(SimdupPairJoin));
+	uint64_t random = 1;
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < MANY; i++)
+		elements[i] = (SimdupElement){next_random_of(&random), i};
+	join->max_distance = 14;
+	join->sink = add_pair;
+	join->arg = &sum;
+	/* deep within joins, balls are not tried */
+	join->n_nested = recursion ? 1000 : 0;
+	simdup_pair_join(join, (SimdupPairSet){elements, scratch, MANY}, NULL);
+	free(join);
+	return sum;
+}
+
 /* Near pairs in a shuffled order: must not matter. */
 static size_t
 near_pairs(const uint64_t *fps, uint32_t n, int k, uint32_t (*pairs)[2])
@@ -285,5 +317,7 @@ main(void)
 	for (size_t n = 0; n < 3; n++)
 		ok(join_is_right(fps, n, 3, false) && join_is_right(fps, n, 3, true),
 		   "a set of %zu", n);
+	ok(sum_of_many(false) == sum_of_many(true),
+	   "a bucket that meets more than a run holds");
 	return done_testing();
 }

@@ -69,7 +69,7 @@ extern void simdup_tokenize(SimdupTokenizer tokenizer, const char *text,
 extern size_t simdup_lower_field(const char *field, size_t len, char *out);
 
 /*
- * Segments: a text of any length as a breaker cuts it, window by window.
+ * Segments: a text of any length as a breaker cuts it, window by window (segments.c).
  */
 
 typedef struct SimdupSegment

@@ -76,16 +76,13 @@ struct SimdupBalls
 	uint32_t ball[SIMDUP_MAX_BALL];
 	uint32_t ball_ends[SIMDUP_MAX_KEY_BITS];
 
-	/* the buckets that were met, copied */
+	/* the buckets that were met, copied; or one that is compared where it is */
 	uint64_t run[RUN + LONG_BUCKET + SIMDUP_COMPARED];
-	RunBucket met[RUN + 1];
+	RunBucket met[RUN];
 	uint32_t n_met;
 	uint32_t n_run;
 
-	/* what is compared now: codes from `own` on, with a list of buckets */
-	uint32_t own;
-	const RunBucket *list;
-	uint32_t n_list;
+	uint32_t own;		/* the codes from here on are compared now */
 	uint64_t unchecked; /* work since the last look at interrupts */
 };
 
@@ -119,31 +116,28 @@ found_in_run(void *arg, uint32_t i, uint32_t j)
 {
 	SimdupBalls *work = arg;
 	uint32_t low = 0;
-	uint32_t high = work->n_list;
+	uint32_t high = work->n_met;
 
 	while (high - low > 1)
 	{
 		uint32_t middle = low + (high - low) / 2;
 
-		if (work->list[middle].at <= j)
+		if (work->met[middle].at <= j)
 			low = middle;
 		else
 			high = middle;
 	}
-	report(work, work->own + i, work->list[low].start + j - work->list[low].at);
+	report(work, work->own + i, work->met[low].start + j - work->met[low].at);
 }
 
 /* Meeting */
 
-/* Compare n codes with m others, of the buckets in a list. */
+/* Compare n codes with m others, of the buckets that were met. */
 static void
 compare_stripe(SimdupBalls *work, uint32_t own, uint32_t n,
-			   const uint64_t *others, uint32_t m, const RunBucket *list,
-			   uint32_t n_list)
+			   const uint64_t *others, uint32_t m)
 {
 	work->own = own;
-	work->list = list;
-	work->n_list = n_list;
 	work->comparer->compare(&work->comparison, work->a.codes + own, n, others,
 							m);
 	simdup_count_work(&work->unchecked, (uint64_t) n * m);
@@ -163,7 +157,7 @@ compare_run(SimdupBalls *work, uint32_t key)
 
 	for (uint32_t i = work->a.starts[key]; i < end; i += STRIPE)
 		compare_stripe(work, i, end - i < STRIPE ? end - i : STRIPE, work->run,
-					   work->n_run, work->met, work->n_met);
+					   work->n_run);
 	work->n_met = work->n_run = 0;
 }
 
@@ -190,7 +184,7 @@ join_many(SimdupBalls *work, uint32_t a, uint32_t na, uint32_t b, uint32_t nb)
 	simdup_free(elements);
 }
 
-/* Compare two buckets where they are. */
+/* Compare two buckets where they are. No others wait to be compared. */
 static void
 compare_in_place(SimdupBalls *work, uint32_t a, uint32_t na, uint32_t b,
 				 uint32_t nb)
@@ -198,12 +192,12 @@ compare_in_place(SimdupBalls *work, uint32_t a, uint32_t na, uint32_t b,
 	for (uint32_t i = 0; i < na; i += STRIPE)
 		for (uint32_t j = 0; j < nb; j += RUN)
 		{
-			RunBucket met = {0, b + j};
-
+			work->met[0] = (RunBucket){0, b + j};
+			work->n_met = 1;
 			compare_stripe(work, a + i, na - i < STRIPE ? na - i : STRIPE,
-						   work->b.codes + b + j, nb - j < RUN ? nb - j : RUN,
-						   &met, 1);
+						   work->b.codes + b + j, nb - j < RUN ? nb - j : RUN);
 		}
+	work->n_met = 0;
 }
 
 /* The bucket of a key with a long one, or with itself. */
@@ -225,11 +219,10 @@ meet_long(SimdupBalls *work, uint32_t key, uint32_t other)
 		for (uint32_t i = 0; i < na; i += SIMDUP_COMPARED)
 		{
 			uint32_t n = na - i < SIMDUP_COMPARED ? na - i : SIMDUP_COMPARED;
-			RunBucket met = {0, a + i};
 
 			work->own = a + i;
-			work->list = &met;
-			work->n_list = 1;
+			work->met[0] = (RunBucket){0, a + i};
+			work->n_met = 1;
 			simdup_compare_within(&work->comparison, work->a.codes + a + i, n);
 			compare_in_place(work, a + i, n, a, i);
 		}
@@ -253,8 +246,15 @@ meet_part(SimdupBalls *work, uint32_t key, const uint32_t *ball,
 		uint32_t start = starts[key ^ *ball];
 		uint32_t n = starts[(key ^ *ball) + 1] - start;
 		const uint64_t *from = codes + start;
-		uint64_t *to = work->run + n_run;
+		uint64_t *to;
 
+		if (n > LONG_BUCKET || n_run >= RUN || n_met >= RUN)
+		{
+			work->n_run = n_run;
+			work->n_met = n_met;
+			compare_run(work, key);
+			n_run = n_met = 0;
+		}
 		if (n > LONG_BUCKET)
 		{
 			meet_long(work, key, key ^ *ball);
@@ -262,19 +262,13 @@ meet_part(SimdupBalls *work, uint32_t key, const uint32_t *ball,
 		}
 		/* what follows in the tile is met soon */
 		__builtin_prefetch(from + 16);
+		to = work->run + n_run;
 		/* a fixed length needs no branch; most buckets have no more */
 		memcpy(to, from, 8 * sizeof(uint64_t));
 		for (uint32_t j = 8; j < n; j += 8)
 			memcpy(to + j, from + j, 8 * sizeof(uint64_t));
 		work->met[n_met++] = (RunBucket){n_run, start};
 		n_run += n;
-		if (n_run >= RUN || n_met >= RUN)
-		{
-			work->n_run = n_run;
-			work->n_met = n_met;
-			compare_run(work, key);
-			n_run = n_met = 0;
-		}
 	}
 	work->n_run = n_run;
 	work->n_met = n_met;

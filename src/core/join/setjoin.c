@@ -239,19 +239,16 @@ verify(const Chunk *chunk, const Set *probe, uint32_t number,
 {
 	const SimdupSetJoin *join = chunk->join;
 	const Set *set = &chunk->sets[candidate];
-	uint32_t size_a = join->sizes[number];
-	uint32_t size_b = chunk->bounds[candidate].size;
-	double sum = (double) size_a + (double) size_b;
+	double sum =
+		(double) join->sizes[number] + (double) chunk->bounds[candidate].size;
 	uint32_t needed = (uint32_t) ceil(chunk->min_share * sum * ROUNDING);
 	uint32_t common = common_bits(probe->bits, set->bits, chunk->n_words);
-	double either;
 
 	if (common + smaller(probe->n_rare, set->n_rare) < needed)
 		return;
 	common += common_rare(probe, set, needed > common ? needed - common : 0);
-	either = (double) size_a + (double) size_b - (double) common;
-	if ((double) common / either >= chunk->min_resemblance)
-		join->sink(join->arg, chunk->first + candidate, number, common);
+	if ((double) common / (sum - (double) common) >= chunk->min_resemblance)
+		join->sink(join->arg, chunk->first + candidate, number);
 }
 
 /* The index of a chunk */

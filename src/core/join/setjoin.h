@@ -27,8 +27,8 @@ typedef struct SimdupSetJoin
 	void (*read)(void *arg, uint32_t set, uint32_t *ranks);
 	/* Where not NULL: tells whether two sets are a pair that is asked for. */
 	bool (*is_pair)(void *arg, uint32_t a, uint32_t b);
-	/* Receives the number of elements that sets a and b, a < b, share. */
-	void (*sink)(void *arg, uint32_t a, uint32_t b, uint32_t common);
+	/* Receives each pair of sets, a < b. */
+	void (*sink)(void *arg, uint32_t a, uint32_t b);
 	/* Receives how many of all sets have met all others of this pass. */
 	void (*progress)(void *arg, uint32_t done, uint32_t total);
 	void *arg;
