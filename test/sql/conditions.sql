@@ -173,10 +173,6 @@ UPDATE scoped SET open = true WHERE id = 4;
 UPDATE scoped SET "Distr, ict" = NULL, open = NULL, tags = NULL WHERE id = 5;
 UPDATE scoped SET dup = NULL WHERE id = 7;
 SELECT id, dup FROM scoped ORDER BY id;
--- in batches, too, scopes and keys are equal by their collation
-CREATE VIEW districts AS SELECT id AS key, fp, "Distr, ict" AS scope FROM scoped;
-SELECT s->>'scope' AS scope, s->'rows' AS rows, s->'repeats' AS repeats FROM jsonb_path_query(simdup_report('districts'), '$.scopes.kept[*]') AS s;
-SELECT simdup_component(a COLLATE ci, b COLLATE ci) OVER () FROM (VALUES ('d', 'b'), ('B', 'C'), ('c', 'a')) AS v (a, b);
 DROP TABLE scoped CASCADE;
 
 -- reject, also what an UPDATE brings into a scope; log
