@@ -351,7 +351,7 @@ BEGIN ATOMIC
       count(*) FILTER (WHERE r.n_same > 1) AS equal_rows,
       count(*) FILTER (WHERE r.member = 1) AS clusters,
       count(*) FILTER (WHERE r.member > 1) AS repeats, coalesce(max(r.size), 1) AS largest,
-      count(*) FILTER (WHERE r.id IS NULL) AS n_alone,
+      sum(r.n) FILTER (WHERE r.id IS NULL) AS n_alone,
       row_number() OVER (ORDER BY sum(r.n) DESC, min(r.place)) AS rank
     FROM rows AS r
     WHERE r.part IS NOT NULL

@@ -40,6 +40,9 @@ SELECT r -> 'cases' -> 'all' AS cases, c -> 'id' AS id, c -> 'size' AS size, c -
 FROM simdup_report('some_letters', max_groups => 1, groups => 'letter_case') AS r,
   jsonb_array_elements(r #> '{cases,kept}') AS c;
 SELECT r -> 'counts' -> 'rows' AS rows, r #> '{cases,kept}' AS cases FROM simdup_report('no_letters', groups => 'letter_case') AS r;
+-- new rows, none of them near another
+CREATE VIEW new_letters AS SELECT * FROM (VALUES (10, '00000000ffffffff'::simhash64), (11, '00ffff0000ffff00'), (12, '5555555555555555')) AS v (key, fp);
+SELECT r -> 'counts' -> 'rows' AS rows, r -> 'counts' -> 'without_case' AS without_case FROM simdup_report('new_letters', groups => 'letter_case') AS r;
 -- decisions have the keys of the rows, as exact texts: here a day, and what is equal to a padded text
 CREATE VIEW dated AS SELECT DATE '2026-01-01' + id AS key, fp FROM letter;
 CREATE VIEW padded AS SELECT id::char(3) AS key, fp FROM letter;
