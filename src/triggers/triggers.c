@@ -253,7 +253,7 @@ find_log(TriggerData *trigdata, TriggerState *state)
 		 pg_attribute_aclcheck_all(state->log_table, GetUserId(), ACL_INSERT,
 								   ACLMASK_ANY) == ACLCHECK_OK))
 		state->log_table = RangeVarGetRelid(name, RowExclusiveLock, true);
-	for (int i = lengthof(columns); --i >= 0;)
+	for (size_t i = 0; i < lengthof(columns) && missing == NULL; i++)
 		if (get_attnum(state->log_table, columns[i]) == InvalidAttrNumber)
 			missing = columns[i];
 	if (missing != NULL)
