@@ -344,7 +344,7 @@ simdup_near_rows(PG_FUNCTION_ARGS)
 		simdup_members_read(&r.grouping, PG_GETARG_OID(1), put_gone, &r);
 		simdup_join_fingerprints(fingerprints, options.max_distance, mark_near,
 								 &r);
-		/* of equal fingerprints, all rows are near */
+		/* a fingerprint of several rows is near, whatever its bit */
 		for (Size row = 0; row < n; row++)
 			if (r.grouping.ids[row] != SIMDUP_NO_ID)
 				simdup_set_bit(r.near, (uint32) row);

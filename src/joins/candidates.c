@@ -220,7 +220,7 @@ static void
 begin_texts(ShingleTexts *texts)
 {
 	NearJoinState *state = texts->state;
-	Datum limits[4]; /* min_resemblance, w, unit, and of simdup_resembles recall */
+	Datum limits[4]; /* min_resemblance, w, unit; of simdup_resembles also recall */
 	int n = state->kind == SIMDUP_RESEMBLES_BY_SHINGLES ? 4 : 3;
 
 	for (int i = 0; i < n; i++)
