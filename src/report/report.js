@@ -296,7 +296,7 @@ function difference(spans) {
 }
 
 function legend() {
-  return make('p', { className: 'legend' }, `${say('legend')} `, make('del', {}, say('struck')), ` ${say('legend_struck')}${say('list')}`,
+  return make('p', { className: 'legend' }, say('legend'), make('del', {}, say('struck')), ` ${say('legend_struck')}${say('list')}`,
     make('ins', {}, say('underlined')), ` ${say('legend_underlined')}`);
 }
 
