@@ -25,6 +25,7 @@
 #include "core/cluster/components.h"
 #include "core/fingerprint/hamming.h"
 #include "core/join/balls.h"
+#include "core/search/sort.h"
 #include "../unit/random.h"
 
 static double
