@@ -8,7 +8,7 @@
 rows=$(rows_or 1000000)
 
 # A tenth of the rows are one or two bits away from another.
-sql <<SQL
+sql <<SQL >/dev/null
 CREATE TABLE fps AS
 SELECT i::bigint AS id, (CASE WHEN i % 10 = 0
   THEN hashint8extended(i - 1, 0) # (1::bigint << (i / 10 % 64)::int) # (1::bigint << (i / 640 % 64)::int)
