@@ -37,7 +37,6 @@ table_of()
 }
 
 table_of fps "$rows"
-export PGOPTIONS='-c simdup.progress_interval=0'
 scan='SELECT count(fp), max(id) FROM fps'
 pairs='SELECT count(*) FROM fps AS a JOIN fps AS b ON a.id < b.id AND simhash_within(a.fp, b.fp, 3)'
 far=${pairs/3)/8)}
@@ -47,6 +46,8 @@ for workers in 1 3; do
   ratio "join, k = 8, $workers workers against none" \
     "SET max_parallel_workers_per_gather = $workers; $far; RESET max_parallel_workers_per_gather" "$far" 1
 done
+clusters='SELECT count(c) FROM (SELECT simdup_cluster(id, fp) OVER (ORDER BY id) AS c FROM fps) AS w'
+echo "processor time, s: join, k = 8: $(seconds "$far"), with work_mem of 4 MB: $(seconds "SET work_mem = '4MB'; $far"); simdup_cluster, k = 8: $(seconds "$clusters")"
 ratio "join on disk (1 MB) against in memory" "SET work_mem = '1MB'; $pairs; RESET work_mem" "$pairs" 1
 rows=$((rows * 10))
 sql -c 'DROP TABLE fps'

@@ -162,7 +162,7 @@ SQL
 # seconds "SQL": of one run of it, on one server.
 seconds()
 {
-  sql -c 'SET simdup.progress_interval = 0' -c '\timing on' -c "$1" | awk '/^Time:/ { t = $2 } END { printf "%.2f\n", t / 1000 }'
+  sql -c '\timing on' -c "$1" | awk '/^Time:/ { t = $2 } END { printf "%.2f\n", t / 1000 }'
 }
 
 here=()

@@ -7,7 +7,6 @@
 . "$ROOT/test/bench/lib.sh"
 
 pairs=$(rows_or 10000000)
-export PGOPTIONS='-c simdup.progress_interval=0'
 
 # A tenth of the rows are one to three bits away from another.
 rows=$((pairs / 10))

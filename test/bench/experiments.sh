@@ -104,7 +104,6 @@ CREATE TABLE fps AS SELECT i::bigint AS id, (CASE WHEN i % 10 = 0
 ALTER TABLE fps ADD PRIMARY KEY (id);
 VACUUM ANALYZE fps;
 SQL
-export PGOPTIONS='-c simdup.progress_interval=0'
 printf '\nTable 4: all rows at once, within 3, ms\n%10s%16s%12s%12s\n' rows 'single pass' leader connected
 for n in 1000 2000 4000 100000 1000000; do
   single=-

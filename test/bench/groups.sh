@@ -6,10 +6,9 @@
 . "$ROOT/test/bench/lib.sh"
 
 rows=$(rows_or 1000000)
-export PGOPTIONS='-c simdup.progress_interval=0 -c client_min_messages=error'
 
 # A tenth of the rows are one or two bits away from another.
-sql <<SQL
+sql <<SQL >/dev/null
 CREATE TABLE fps AS
 SELECT i::bigint AS id, (CASE WHEN i % 10 = 0
   THEN hashint8extended(i - 1, 0) # (1::bigint << (i / 10 % 64)::int) # (1::bigint << (i / 640 % 64)::int)
@@ -56,7 +55,7 @@ ratio "ten times the decisions in one group" "$(decisions $((rows / 2)))" "$(dec
 # Equal rows, connected, and twice as many.
 rows=$((rows * 5))
 for n in $rows $((rows * 2)); do
-  sql <<SQL
+  sql <<SQL >/dev/null
 CREATE TABLE equal_$n AS SELECT i AS key, simhash64 '0123456789abcdef' AS fp FROM generate_series(1, $n) AS i;
 SELECT simdup_group('equal_case_$n', 'equal_$n', method => 'connected');
 SELECT FROM simdup_regroup('equal_case_$n');

@@ -78,7 +78,6 @@ SQL
 load()
 {
   sql <<SQL
-SET client_min_messages = warning;
 DROP TABLE IF EXISTS fps, plain;
 CREATE TABLE fps (id bigint, fp simhash64, payload integer DEFAULT 0);
 CREATE TABLE plain (LIKE fps INCLUDING DEFAULTS);
@@ -182,7 +181,7 @@ batch()
   temp=$(temp_bytes)
   peak &
   watcher=$!
-  times=$(PGAPPNAME='batch' took "SET work_mem = '${memory}kB'" 'SET simdup.progress_interval = 0' \
+  times=$(PGAPPNAME='batch' took "SET work_mem = '${memory}kB'" \
     "SET statement_timeout = '$patience'" "$2" || true)
   kill "$watcher" 2>/dev/null || true
   wait "$watcher" 2>/dev/null || true

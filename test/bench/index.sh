@@ -41,7 +41,7 @@ build_ms()
 rounds=3
 [ "$rows" -le 2000000 ] || rounds=1
 for ((i = 0; i < rounds; i++)); do
-  sql -c 'SET client_min_messages = error' -c 'DROP INDEX IF EXISTS fps_hamming, fps_btree' -c CHECKPOINT
+  sql -c 'DROP INDEX IF EXISTS fps_hamming, fps_btree' -c CHECKPOINT
   build_ms 'CREATE INDEX fps_hamming ON fps USING hamming (fp)' >> "$SCRATCH/hamming"
   sql -c CHECKPOINT
   build_ms 'CREATE INDEX fps_btree ON fps USING btree (fp)' >> "$SCRATCH/btree"

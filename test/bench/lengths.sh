@@ -49,5 +49,5 @@ DROP TABLE petition, cut, edited;
 SQL
 }
 
-lengths us 'id int, petition_id text, title text, body text, created text, signature_count text, status text, issues text' 60 100 200 300 400 600 900
+lengths us 'id int, petition_id text, title text, body text, created text, signature_count text, status text, issues text' 60 100 200 300 400 600
 lengths zh 'id int, who text, title text, at text, body text, con text, pro text' 20 40 60 100 200 300 400

@@ -13,7 +13,7 @@ data=$ROOT/../shared/data
 # letters NAME ROWS CAMPAIGNS SENTENCES FOOTER SEED [PLACE]: make the table letter.
 letters()
 {
-  sql -c 'SET client_min_messages = warning' -c 'DROP TABLE IF EXISTS letter' \
+  sql -c 'DROP TABLE IF EXISTS letter' \
     -c 'CREATE TABLE letter (id integer PRIMARY KEY, campaign integer, kind text, content text)' >/dev/null
   perl "$ROOT/test/bench/campaigns.pl" "${@:2}" | sql -c '\copy letter FROM STDIN'
   sql -c 'VACUUM ANALYZE letter'
@@ -57,10 +57,9 @@ campaigns()
   passages=$(sql -c "SELECT quote_literal(coalesce(array_agg(passage), '{}')) FROM simdup_boilerplate('letter')")
   for min in 0.3 0.35 0.4; do
     campaign="SELECT campaign, simdup_campaign(id, content, $min) OVER (ORDER BY id) AS c FROM without"
-    sql -c 'SET client_min_messages = warning' -c 'DROP TABLE IF EXISTS without' \
+    sql -c 'DROP TABLE IF EXISTS without' \
       -c "CREATE TABLE without AS SELECT id, campaign, simdup_without(content, $passages) AS content FROM letter"
-    seconds=$(LC_ALL=C sql -c 'SET client_min_messages = log' -c 'SET log_executor_stats = on' -c "SELECT count(c) FROM ($campaign) AS w" 2>&1 >/dev/null |
-      awk '/s user, .* s system, .* s elapsed/ { printf "%.2f", $2 + $5 }')
+    seconds=$(seconds "SELECT count(c) FROM ($campaign) AS w")
     sql -v name="$1" -v min=$min -v seconds="$seconds" <<SQL
 WITH found AS MATERIALIZED ($campaign),
   pairs AS (SELECT (SELECT sum(n * (n - 1)) FROM (SELECT count(*) AS n FROM found GROUP BY c) AS g) AS found,
@@ -146,13 +145,6 @@ WHERE jaccard >= 0.8 GROUP BY differ ORDER BY differ DESC;
 SQL
 fi
 
-# seconds STATEMENT: its processor time.
-seconds()
-{
-  { echo "SET work_mem = '256MB'; SET max_parallel_workers_per_gather = 0; SET client_min_messages = log; SET log_executor_stats = on;"; echo "$1"; } |
-    LC_ALL=C sql 2>&1 >/dev/null | awk '/s user, .* s system, .* s elapsed/ { print $2 + $5 }'
-}
-
 echo
 echo 'Low thresholds: recall, against the join by shingle_resemblance, and processor time of the joins and of the clusters, s; the near pairs that clusters part:'
 echo '| letters | threshold | pairs | recall | join | exact join | leader | connected | parted by leader | by connected |'
@@ -170,7 +162,7 @@ for n in "20000 1000" "$rows $((rows / 5))"; do
       sql -c "CREATE TABLE $method AS $clusters"
     done
     for method in leader connected; do
-      line="$line | $(sql -c "SELECT round(avg((x.cluster <> y.cluster)::integer), 4) FROM pair JOIN $method AS x ON x.id = a JOIN $method AS y ON y.id = b")"
+      line="$line | $(sql -c "SELECT round(avg((x.cluster <> y.cluster)::integer), 5) FROM pair JOIN $method AS x ON x.id = a JOIN $method AS y ON y.id = b")"
     done
     echo "$line |"
   done

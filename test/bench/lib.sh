@@ -10,6 +10,9 @@
 
 set -euo pipefail
 
+# only the figures
+export PGOPTIONS='-c client_min_messages=warning -c simdup.progress_interval=0'
+
 bench_header_printed=
 
 # rows_or DEFAULT: the rows asked for by ROWS=n, or else this part's own number.
@@ -128,4 +131,11 @@ SQL
   } | LC_ALL=C sql 2>&1 >/dev/null | awk '
     /s user, .* s system, .* s elapsed/ { ms[n++] = 1000 * ($2 + $5) }
     END { for (i = int(n / 4); i < n; i++) print ms[i] }'
+}
+
+# seconds STATEMENT: its processor time, without workers.
+seconds()
+{
+  { echo "SET work_mem = '256MB'; SET max_parallel_workers_per_gather = 0; SET client_min_messages = log; SET log_executor_stats = on;"; echo "$1"; } |
+    LC_ALL=C sql 2>&1 >/dev/null | awk '/s user, .* s system, .* s elapsed/ { printf "%.2f", $2 + $5 }'
 }

@@ -8,7 +8,6 @@
 . "$ROOT/test/bench/lib.sh"
 
 rows=$(rows_or 1000000)
-export PGOPTIONS='-c simdup.progress_interval=0'
 
 # A tenth of the new rows are near a row of the table, in its district. Texts have 24 words.
 sql <<SQL

@@ -59,7 +59,7 @@ load()
   local folder=$1 columns=$2
   sql -c "CREATE TABLE raw ($columns)" \
     -c "\\copy raw FROM '$data/$folder/petitions.csv' (FORMAT csv, HEADER)" \
-    -c "CREATE TABLE petition AS SELECT id::int, body FROM raw; SET client_min_messages = warning; DROP TABLE IF EXISTS raw_title" \
+    -c "CREATE TABLE petition AS SELECT id::int, body FROM raw; DROP TABLE IF EXISTS raw_title" \
     -c 'CREATE TABLE raw_title AS SELECT id::int, title FROM raw; DROP TABLE raw' \
     -c 'CREATE TABLE pair (a int, b int, jaccard numeric, shared int, united int)' \
     -c "\\copy pair FROM '$data/$folder/pairs.tsv' (HEADER)" >/dev/null

@@ -16,7 +16,6 @@ sql -c 'CREATE EXTENSION pg_trgm' >/dev/null
 quotes()
 {
   sql -v split="$2" -v name="$1" <<'SQL'
-SET client_min_messages = warning;
 DROP TABLE IF EXISTS letter, quoting, asked;
 CREATE TABLE letter AS SELECT row_number() OVER ()::integer AS id, content FROM raw;
 ALTER TABLE letter ADD PRIMARY KEY (id);

@@ -6,7 +6,6 @@
 . "$ROOT/test/bench/lib.sh"
 
 rows=$(rows_or 100000)
-export PGOPTIONS='-c simdup.progress_interval=0 -c client_min_messages=error'
 
 # A letter is up to 8 bits from its template, so two of them are up to 16 bits apart.
 sql <<SQL

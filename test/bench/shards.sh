@@ -57,7 +57,7 @@ SQL
 tear_down()
 {
   local i
-  sql -c 'SET client_min_messages = error' -c 'DROP EXTENSION postgres_fdw CASCADE' -c 'DROP TABLE petition, piece, found'
+  sql -c 'DROP EXTENSION postgres_fdw CASCADE' -c 'DROP TABLE petition, piece, found'
   sql -c 'CREATE EXTENSION postgres_fdw'
   for ((i = 1; i <= shards; i++)); do
     dropdb "${PGDATABASE}_$i"
@@ -69,7 +69,6 @@ tear_down()
 ms()
 {
   sql <<SQL | awk '/^Time:/ { t = $2 } END { print t }'
-SET simdup.progress_interval = 0;
 SELECT count(*) FROM petition WHERE fp <@ '<0000000000000000,0>';
 \timing on
 $1

@@ -53,7 +53,6 @@ commits=$(rows_or 10000)
 sql -c 'CREATE TABLE commits (id int, body text)'
 perl "$ROOT/test/bench/commits.pl" "$commits" | sql -c '\copy commits FROM stdin'
 sql -c 'VACUUM ANALYZE commits'
-export PGOPTIONS='-c simdup.progress_interval=0'
 # pairs RESEMBLANCE [ROWS]
 pairs()
 {

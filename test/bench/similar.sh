@@ -60,7 +60,6 @@ candidates()
   echo '|---|---|---|---|---|---|---|'
   for added in 0 $((rows / 8)) $((rows / 2)) "$rows"; do
     sql -v added="$added" <<SQL
-SET client_min_messages = warning;
 DROP TABLE IF EXISTS sample, by_text, by_bits;
 CREATE TABLE sample AS SELECT * FROM letter WHERE id <= 1000000 + :added;
 CREATE INDEX ON sample USING hamming (fp);
