@@ -98,27 +98,3 @@ CREATE INDEX page_words ON page USING gin (words);
 INSERT INTO page VALUES (1, '我们在学校学习'), (2, '我们学习'), (3, NULL);
 SET enable_seqscan = off;
 SELECT id, fp = simhash(body, tokenizer => 'icu') AS same FROM page WHERE words @@ to_tsquery('zh', '学校') ORDER BY id;
-
--- texts that a collation holds equal are one scope, and one key of components
-CREATE COLLATION ci (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
-CREATE TABLE fold (key int PRIMARY KEY, fp simhash64, scope text COLLATE ci);
-INSERT INTO fold VALUES (1, '00000000000000ff', 'Mill'), (2, '00000000000000ff', 'MILL'), (3, '00000000000000ff', 'Fish');
-SELECT key, simdup_cluster(key, fp) OVER (PARTITION BY scope ORDER BY key) AS cluster FROM fold ORDER BY key;
-SELECT simdup_group('fold_group', 'fold');
-SELECT * FROM simdup_regroup('fold_group');
-SELECT r #> '{counts,clusters}' AS clusters, r #> '{distances,0,pairs}' AS pairs, r #> '{scopes,kept}' AS scopes FROM simdup_report('fold') AS r;
-SELECT a, b, simdup_component(a COLLATE ci, b) OVER () FROM (VALUES ('b', 'a'), ('B', 'c')) AS v (a, b) ORDER BY a COLLATE "C";
--- of rows that others refer to, tags are the same by the collation of their unique key
-CREATE TABLE tag (fold int REFERENCES fold, tag text COLLATE ci);
-CREATE UNIQUE INDEX ON tag (fold, tag COLLATE "C");
-INSERT INTO tag VALUES (1, 'Lamp'), (2, 'lamp'), (2, 'Lamp');
-CREATE VIEW fold_map AS SELECT 2 AS removed, 1 AS kept;
-\set ECHO errors
-SELECT statement FROM simdup_removal('fold', 'fold_map') ORDER BY step \gexec
-\set ECHO all
-TABLE tag ORDER BY tag COLLATE "C";
-DROP VIEW fold_map;
-DROP TABLE tag, tag_moved, fold_removed;
-SELECT simdup_ungroup('fold_group');
-DROP TABLE fold;
-DROP COLLATION ci;

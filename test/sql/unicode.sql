@@ -75,7 +75,7 @@ SELECT id, repeats FROM post WHERE repeats IS NOT NULL ORDER BY id;
 DROP TABLE post;
 
 -- sentences end with marks of many scripts
-SELECT simdup_own_text('aa bb። cc dd። ee ff።', 'aa bb። ee ff።') AS ethiopic, simdup_own_text(E'aa bb\u2029cc dd\u2029ee ff', E'aa bb\u2029ee ff') AS paragraphs,
+SELECT simdup_own_text('aa bb። cc dd። ee ff።', 'aa bb። ee ff።') AS ethiopic, simdup_own_text(E'aa bb\xe2\x80\xa9cc dd\xe2\x80\xa9ee ff', E'aa bb\xe2\x80\xa9ee ff') AS paragraphs,
        simdup_own_text(E'aa bb\n2. cc dd\n- ee ff', E'aa bb\n- ee ff') AS items, simdup_own_text('学校门口的路灯坏了五天，一直没人修理。', '学校门口的路灯坏了三天，一直没人修理。') IS NULL AS one_character;
 
 -- html
