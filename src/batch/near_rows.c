@@ -208,26 +208,33 @@ put_others(const NearRows *r)
 	simdup_put_result(r->result, result.values, result.nulls);
 }
 
-/* Return the first row of each row's group. A row without one is its own. */
-static uint32 *
-first_by_ids(const int64 *ids, Size n)
+/*
+ * Find the first row of each row's group, and mark the rows of groups. A row
+ * without a group is its own first row.
+ */
+static void
+find_first_rows(NearRows *r)
 {
-	uint32 *first = simdup_alloc((n + 1) * sizeof(uint32));
+	const int64 *ids = r->grouping.ids;
+	Size n = r->grouping.rows->n;
 	SimdupEntry *rows = simdup_alloc((n + 1) * sizeof(SimdupEntry));
 	Size n_rows = 0;
 
+	r->first = simdup_alloc((n + 1) * sizeof(uint32));
 	for (Size row = 0; row < n; row++)
 	{
-		first[row] = (uint32) row;
-		if (ids[row] != SIMDUP_NO_ID)
-			rows[n_rows++] = (SimdupEntry){(uint64) ids[row], row};
+		r->first[row] = (uint32) row;
+		if (ids[row] == SIMDUP_NO_ID)
+			continue;
+		/* a fingerprint of several rows is near, with or without its bit */
+		simdup_set_bit(r->near, (uint32) row);
+		rows[n_rows++] = (SimdupEntry){(uint64) ids[row], row};
 	}
 	simdup_sort_pairs(rows, n_rows);
 	for (Size i = 1; i < n_rows; i++)
 		if (rows[i].value == rows[i - 1].value)
-			first[rows[i].row] = first[rows[i - 1].row];
+			r->first[rows[i].row] = r->first[rows[i - 1].row];
 	simdup_free(rows);
-	return first;
 }
 
 /* Rank the clusters, of one size by their first rows, and number their rows. */
@@ -344,11 +351,7 @@ simdup_near_rows(PG_FUNCTION_ARGS)
 		simdup_members_read(&r.grouping, PG_GETARG_OID(1), put_gone, &r);
 		simdup_join_fingerprints(fingerprints, options.max_distance, mark_near,
 								 &r);
-		/* a fingerprint of several rows is near, whatever its bit */
-		for (Size row = 0; row < n; row++)
-			if (r.grouping.ids[row] != SIMDUP_NO_ID)
-				simdup_set_bit(r.near, (uint32) row);
-		r.first = first_by_ids(r.grouping.ids, n);
+		find_first_rows(&r);
 	}
 	rank_clusters(&r);
 	r.fps = simdup_alloc((n + 1) * sizeof(uint64));
