@@ -2,11 +2,11 @@
 --
 -- removal: statements that delete duplicates and keep what refers to them
 --
--- The function reads the catalogs and runs nothing. Tables have their schemas, temporary ones, too, which
--- may come last in the caller's path. The map is a table or a view of two columns, removed and kept. In the
--- statements, m is a row of it. The rows of its two keys are gone and kept. A row that refers to the one
--- that is gone is r. References are foreign keys to the table and its partitions, and columns that
--- simdup_flag_trigger sets.
+-- The function reads the catalogs and runs nothing. The statements name the schema of each table. That of a
+-- temporary table is named, too, because pg_temp may come last in the caller's path. The map is a table or a
+-- view of two columns, removed and kept. In the statements, m is a row of it. The rows of its two keys are
+-- gone and kept. A row that refers to the one that is gone is r. References are foreign keys to the table
+-- and its partitions, and columns that simdup_flag_trigger sets.
 
 CREATE FUNCTION simdup_removal(target regclass, map regclass) RETURNS TABLE (step integer, statement text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 20 SET search_path = pg_catalog, pg_temp
@@ -162,8 +162,8 @@ BEGIN
           SELECT CASE WHEN r.is_self THEN format(
             E'\n  AND NOT EXISTS (SELECT FROM pg_temp.simdup_map AS g WHERE r.%s %s g.removed)',
             key.name, key.equals) END) AS s (stays)),
-    -- unique keys that hold a column of a reference, in tables to which no other refers: a row that moves
-    -- may repeat one that refers to the kept row
+    -- Unique keys that hold a column of a reference, in tables to which no other refers. A row that moves
+    -- may have the values of one that refers to the kept row.
     shared AS (
       SELECT r.id, r.n, i.indexrelid,
         string_agg(coalesce(k.kept, format('r.%I%s', a.attname, CASE WHEN i.indcollation[u.i - 1]

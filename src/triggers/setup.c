@@ -496,7 +496,7 @@ set_up(FunctionCallInfo fcinfo, TriggerKind kind)
 	state->index_info->ii_PredicateState =
 		ExecPrepareQual(state->index_info->ii_Predicate, state->estate);
 	find_deciding(trigdata, state);
-	/* a mistake in its name is told now, not when a near row comes */
+	/* a wrong name is an error now, and not at the first near row */
 	if (state->options.condition != NULL)
 		simdup_trigger_find_condition(state);
 	MemoryContextSwitchTo(caller);

@@ -233,7 +233,7 @@ simdup_flag_trigger(PG_FUNCTION_ARGS)
  * trigger's table: the user who inserts must not choose the log. An INSERT's lock
  * is taken before the first pair is found, so that nobody drops or renames it.
  * Users who may not write to the log do not lock it; they get an error later.
- * A column that the log lacks is told at once, not when a near row comes.
+ * A missing column of the log is an error now, and not at the first near row.
  */
 static void
 find_log(TriggerData *trigdata, TriggerState *state)
