@@ -145,6 +145,9 @@ extern void _PG_init(void);
  */
 #define SIMDUP_AM_ROUTINE(routine) (&(routine))
 #else
+/* no aggregate is computed below a join */
+#define IS_GROUPED_REL(rel) false
+
 #if PG_VERSION_NUM >= 180000
 #define SIMDUP_INDEX_BEGINSCAN(heap, index, snapshot, n_keys, n_orders) \
 	index_beginscan(heap, index, snapshot, NULL, n_keys, n_orders)

@@ -86,6 +86,13 @@ RESET plan_cache_mode;
 SELECT count(*) > 0 AS any FROM letter a JOIN letter b ON simhash_within(a.fp, b.fp, 4) AND abs(a.id - b.id) > 0 AND a.id + b.id + 1 > 0
   AND 10 / (a.id - b.id) < 77 AND a.id + b.id > 0 AND a.id + b.id * 2 > 0 AND abs(a.id * b.id) > 0 AND abs(b.id - a.id) > -1 AND a.id > b.id - 1000;
 
+-- aggregates that the server computes below a join, from 19 on
+CREATE TEMP TABLE kinds AS SELECT b.kind, sum(a.id) FROM letter a JOIN letter b ON a.kind = b.kind
+  JOIN letter c ON simhash_within(c.fp, b.fp, 3) WHERE b.kind IN ('random', 'copies') GROUP BY b.kind;
+SELECT kind, sum = (SELECT sum(a.id) FROM letter a WHERE a.kind = kinds.kind)
+    * (SELECT count(*) FROM letter b, letter c WHERE b.kind = kinds.kind AND c.fp <~> b.fp <= 3) AS right
+FROM kinds ORDER BY kind;
+
 -- texts: by fingerprints first, and by all shingles
 CREATE TABLE document (id integer PRIMARY KEY, body text);
 INSERT INTO document

@@ -96,7 +96,7 @@ for my $search (
 {
 	my ($index, $condition, $plain) = @$search;
 	my $query = "SELECT q.id AS q, p.id FROM petition AS q JOIN petition AS p ON $condition";
-	my $indexed = 'SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off;';
+	my $indexed = 'SET simdup.enable_join = off; SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off;';
 
 	like(answer("$indexed EXPLAIN (COSTS OFF) $query"), qr/Index Scan (?:on|using) $index/, "a search uses $index");
 	is( answer("$indexed $query ORDER BY 1, 2"),

@@ -813,6 +813,9 @@ for (my $from = 0; $from < $n_statements; $from += $at_a_time)
 			$n_slow++;
 			next;
 		}
+		# postgres_fdw from 17 on sends a semi-join of two foreign tables although it has a condition that only
+		# this server can check, and its text names the second table where the remote server cannot see it
+		next if "@{ $s->{commands} }" =~ /\bfar AS r\d.*\bIN \(SELECT .*\bfar AS r\d/s && grep { /^= 42P01/ } @$off, @$on;
 		my $right = exists $parts->{"$number end"};
 		if ($s->{subset})
 		{
@@ -839,11 +842,8 @@ for (my $from = 0; $from < $n_statements; $from += $at_a_time)
 		my @less = grep { $in_off{$_} > ($in_on{$_} // 0) } sort keys %in_off;
 		my @more = grep { $in_on{$_} > ($in_off{$_} // 0) } sort keys %in_on;
 		diag(sprintf "%d lines, %d without the node\nmissing: %s\nmore: %s", scalar @$on, scalar @$off, join(' / ', splice @less, 0, 5), join(' / ', splice @more, 0, 5));
-		if (!exists $parts->{"$number end"})
-		{
-			diag($stderr);
-			last STATEMENTS;
-		}
+		diag($stderr);
+		last STATEMENTS if !exists $parts->{"$number end"};
 		last STATEMENTS if ++$n_wrong >= 20;
 	}
 }

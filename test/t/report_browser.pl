@@ -223,7 +223,7 @@ for my $search ([ '公园', '3', '1 of 3 cases shown' ], [ 'MILL lane', '1', '1 
 {
 	js('const search = document.getElementById("search"); search.value = ""; search.dispatchEvent(new Event("input"))');
 	$browser->type('#search', $search->[0]);
-	is(groups_shown() . ' ' . js('return document.getElementById("found").textContent'), "$search->[1] $search->[2]", "a search for $search->[0]");
+	is(groups_shown() . ' ' . js('return document.getElementById("found").textContent'), "$search->[1] $search->[2]", encode_utf8("a search for $search->[0]"));
 }
 js('const search = document.getElementById("search"); search.value = ""; search.dispatchEvent(new Event("input"))');
 
