@@ -21,9 +21,6 @@
 	(__builtin_cpu_supports("avx512vpopcntdq") && \
 	 __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw"))
 #define AVX512 "popcnt,avx512f,avx512vl,avx512bw,avx512vpopcntdq"
-#define OPTIMIZED __attribute__((optimize("O3")))
-#else
-#define OPTIMIZED
 #endif
 
 /* Values whose distances are computed together. */
@@ -33,7 +30,7 @@
  * Few values are near. So those compared together are first asked whether any is,
  * which a compiler can do without a branch for each value.
  */
-SIMDUP_POPCNT_CLONES OPTIMIZED static int
+SIMDUP_POPCNT_CLONES static int
 find_near(const uint64_t *values, int n, uint64_t center, int radius,
 		  uint16_t *found)
 {
@@ -66,7 +63,7 @@ find_near(const uint64_t *values, int n, uint64_t center, int radius,
 	return n_found;
 }
 
-SIMDUP_POPCNT_CLONES OPTIMIZED static void
+SIMDUP_POPCNT_CLONES static void
 compute_distances(const uint64_t *values, int n, uint64_t center,
 				  uint8_t *distances)
 {
@@ -93,7 +90,7 @@ near_of_chunk(const uint64_t *values, uint32_t mask, __m512i center,
 	return near;
 }
 
-OPTIMIZED static __attribute__((target(AVX512))) int
+static __attribute__((target(AVX512))) int
 find_near_avx512(const uint64_t *values, int n, uint64_t center, int radius,
 				 uint16_t *found)
 {
@@ -118,7 +115,7 @@ find_near_avx512(const uint64_t *values, int n, uint64_t center, int radius,
 	return n_found;
 }
 
-OPTIMIZED static __attribute__((target(AVX512))) void
+static __attribute__((target(AVX512))) void
 distances_avx512(const uint64_t *values, int n, uint64_t center,
 				 uint8_t *distances)
 {
