@@ -28,7 +28,7 @@ typedef struct TriggerOptions
 	bool lock;
 	List *key;		 /* names of columns; NIL: the primary key's */
 	List *columns;	 /* further ones whose change makes it act */
-	char *index;	 /* NULL: the only one */
+	List *index;	 /* its name; NIL: the only one */
 	char *condition; /* NULL: every near row counts */
 } TriggerOptions;
 
