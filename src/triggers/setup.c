@@ -235,15 +235,18 @@ find_flag(TriggerData *trigdata, TriggerState *state)
 												 key->atttypmod)));
 }
 
-/* Return the kind of a trigger, by its function; -1 for another one. */
+/*
+ * Return the kind of a trigger, by its function; -1 for another one. `sibling` is a
+ * function of this extension.
+ */
 static int
-kind_of(const TriggerState *state, Oid function)
+kind_of(Oid sibling, Oid function)
 {
 	char *name = get_func_name(function);
 	int kind = lengthof(functions) - 1;
 
 	if (name == NULL ||
-		get_func_namespace(function) != get_func_namespace(state->function))
+		get_func_namespace(function) != get_func_namespace(sibling))
 		return -1;
 	while (kind >= 0 && strcmp(name, functions[kind]) != 0)
 		kind--;
@@ -292,7 +295,7 @@ read_triggers(Oid relid, TriggerState *state)
 	for (int i = 0; desc != NULL && i < desc->numtriggers; i++)
 	{
 		const Trigger *trigger = &desc->triggers[i];
-		int kind = kind_of(state, trigger->tgfoid);
+		int kind = kind_of(state->function, trigger->tgfoid);
 		int column = kind == TRIGGER_FLAG && trigger->tgnargs > 0
 						 ? SPI_fnumber(state->tupdesc, trigger->tgargs[0])
 						 : -1;
@@ -386,6 +389,31 @@ table_of_trigger(Oid trigger)
 	} while (OidIsValid(trigger) && OidIsValid(table));
 	table_close(pg_trigger, AccessShareLock);
 	return table;
+}
+
+List *
+simdup_trigger_locking_tables(Oid relid, Oid sibling)
+{
+	Relation rel = table_open(relid, AccessShareLock);
+	TriggerDesc *desc = CopyTriggerDesc(rel->trigdesc);
+	List *tables = NIL;
+
+	table_close(rel, NoLock);
+	for (int i = 0; desc != NULL && i < desc->numtriggers; i++)
+	{
+		const Trigger *trigger = &desc->triggers[i];
+		int kind = kind_of(sibling, trigger->tgfoid);
+		TriggerOptions options;
+		Oid table;
+
+		if (kind < 0)
+			continue;
+		(void) read_options(trigger, kind, &options);
+		table = table_of_trigger(trigger->tgoid);
+		if (options.lock && OidIsValid(table))
+			tables = list_append_unique_oid(tables, table);
+	}
+	return tables;
 }
 
 /*

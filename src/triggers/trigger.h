@@ -147,6 +147,12 @@ typedef struct TriggerState
 extern TriggerState *simdup_trigger_setup(FunctionCallInfo fcinfo,
 										  TriggerKind kind);
 
+/*
+ * Return the tables whose arrivals the triggers of a table lock: of a clone, the one
+ * with the trigger that the user made. `sibling` is a function of this extension.
+ */
+extern List *simdup_trigger_locking_tables(Oid relid, Oid sibling);
+
 /* locks.c */
 
 /*

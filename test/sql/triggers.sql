@@ -393,6 +393,12 @@ SELECT simdup_lock_arrivals('shared');
 SELECT simdup_lock_arrivals('gen');
 RESET ROLE;
 SELECT simdup_lock_arrivals('shared');
+-- no arrival asks for the lock; those of a partition, for that of the table with the trigger
+SELECT simdup_lock_arrivals('logged');
+BEGIN;
+SELECT simdup_lock_arrivals('part_n');
+SELECT classid::regclass, mode FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid();
+COMMIT;
 SELECT simdup_lock_arrivals(0);
 DROP TABLE shared;
 REVOKE USAGE ON SCHEMA arrival FROM regress_simdup_clerk;
