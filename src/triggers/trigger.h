@@ -136,6 +136,7 @@ typedef struct TriggerState
 
 	Oid condition_oid;
 	Oid log_table;
+	Oid log_types[4]; /* of what is written there */
 	FmgrInfo condition_function;
 
 	/* the row that it fires for */

@@ -479,10 +479,16 @@ SELECT format('CALL try(%L, %L)', 'BEFORE INSERT ON wrong FOR EACH ROW', format(
 CALL try(:after, $$simdup_log_trigger()$$);
 CALL try(:after, $$simdup_log_trigger('no_log', 'key => id')$$);
 CALL try(:after, $$simdup_log_trigger('wrong_log', 'key => id')$$);
--- also where no row is near
+-- also where no row is near; what an INSERT converts fits
 CREATE TRIGGER t AFTER INSERT ON wrong FOR EACH ROW EXECUTE FUNCTION simdup_log_trigger('wrong_log', 'key => id');
 INSERT INTO wrong (id, fp) VALUES (1, '0000000000000000');
+ALTER TABLE wrong_log ADD COLUMN logged_at date, ALTER new_key TYPE text, ALTER old_key TYPE uuid USING NULL;
+INSERT INTO wrong (id, fp) VALUES (1, '0000000000000000');
 DROP TRIGGER t ON wrong;
+CALL try(:after, $$simdup_log_trigger('wrong_log', 'key => id')$$);
+ALTER TABLE wrong_log ALTER old_key TYPE bigint USING NULL;
+CALL try(:after, $$simdup_log_trigger('wrong_log', 'key => id')$$);
+SELECT DISTINCT new_key, old_key, distance FROM wrong_log;
 CALL try(:after, $$simdup_log_trigger('a.b.c.d', 'key => id')$$);
 CREATE TRIGGER t BEFORE DELETE ON wrong FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('key => id');
 INSERT INTO wrong VALUES (1);
