@@ -125,7 +125,12 @@ BEGIN
       USING ERRCODE = 'object_not_in_prerequisite_state',
         DETAIL = 'It should have one row.', HINT = 'Restore its row, or create the grouping anew.';
   END IF;
-  source := to_regclass(name);
+  BEGIN
+    source := to_regclass(name);
+  EXCEPTION WHEN invalid_name OR syntax_error OR feature_not_supported THEN
+    -- no name at all, or one of another database
+    NULL;
+  END;
   IF source IS NULL THEN
     RAISE EXCEPTION 'source "%" does not exist', name
       USING ERRCODE = 'undefined_table',

@@ -81,8 +81,9 @@ BEGIN
             WITH ORDINALITY AS h (hex, i)) AS g (args)
         JOIN pg_attribute AS a ON a.attrelid = target AND a.attname = g.args[1]
         LEFT JOIN pg_attribute AS k ON k.attrelid = target AND EXISTS (
-          SELECT FROM unnest(g.args[2:]) AS o (option)
-          WHERE k.attname = substring(o.option FROM '^\s*key\s*=>\s*(.*?)\s*$'))
+          SELECT FROM unnest(g.args[2:]) AS o (option),
+            substring(o.option FROM '^key => \s*(.*?)\s*$') AS name
+          WHERE k.attname = lower(name COLLATE "C") OR name = format('"%s"', replace(k.attname, '"', '""')))
       ORDER BY a.attnum, t.tgname),
     part AS (
       SELECT c.conname, c.conrelid, true AS is_foreign_key, u.attnum, a.attname AS other, u.i,
@@ -142,9 +143,9 @@ BEGIN
           ELSE left(c.relname, 11) || k.ending || '_' || hashtext(c.relname)::bit(32)::bigint END) AS store,
         string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum) AS names,
         string_agg(format('r.%I', a.attname), ', ' ORDER BY a.attnum) AS values,
-        -- before columns of the store's own
-        CASE WHEN array_agg(a.attname) && '{removed,kept,removed_at,foreign_key,deleted,moved_at}'
-          THEN 'simdup_' ELSE '' END AS own
+        -- before columns of the store's own, where it has others of their names
+        coalesce(max(substring(a.attname
+          FROM '^((simdup_)*)(removed|kept|removed_at|foreign_key|deleted|moved_at)$')) || 'simdup_', '') AS own
       FROM (SELECT target::oid, 0, '_removed' UNION SELECT r.id, 1, '_moved' FROM reference AS r)
           AS k (id, n, ending)
         JOIN pg_class AS c ON c.oid = k.id

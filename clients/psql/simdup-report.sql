@@ -6,13 +6,15 @@
 -- writes OUT.txt and OUT.html. The source is a table or view as simdup_report takes
 -- it. Without one, it is the columns or expressions -v key=id, -v body=content and
 -- -v fp='minhash64(body)' of -v table=petition. -v url=… makes a link of each key:
--- https://city.example/letters/%s. OUT.json keeps the counts: those of the last day
--- before this one stand beside today's.
+-- https://city.example/letters/%s. -v lang=zh has the page in Chinese, -v title=… another
+-- title. OUT.json keeps the counts: those of the last day before this one stand beside
+-- today's.
 \set ON_ERROR_STOP on
 \set QUIET on
 \if :{?distance} \else \set distance 8 \endif
 \if :{?out} \else \set out duplicates \endif
 \if :{?url} \else \set url '' \endif
+\if :{?lang} \else \set lang en \endif
 SET client_min_messages = warning;
 
 \if :{?source}
@@ -26,7 +28,9 @@ CREATE TEMPORARY VIEW duplicate_source AS SELECT :key AS key, :fp AS fp, (:body)
 \set source duplicate_source
 \set name :table
 \endif
+\if :{?title} \else
 SELECT format('Near-duplicates in %s, %s', :'name', current_date) AS title \gset
+\endif
 
 \set numbers :out .json
 \set earlier `[ ! -s :'numbers' ] && echo '{}' || cat :'numbers'`
@@ -47,7 +51,7 @@ FROM duplicate_report, jsonb_each_text(report -> 'counts'),
 \set page_file :out .html
 \o :page_file
 SELECT simdup_report_html(title => :'title', report => report, row_url => nullif(:'url', ''),
-  before => nullif(:'before'::jsonb, '{}')) FROM duplicate_report;
+  lang => :'lang', before => nullif(:'before'::jsonb, '{}')) FROM duplicate_report;
 
 \o :numbers
 SELECT jsonb_build_object('day', current_date, 'before', :'before'::jsonb, 'counts', report -> 'counts') FROM duplicate_report;

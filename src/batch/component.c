@@ -155,7 +155,9 @@ find_components(Components *components, FunctionCallInfo fcinfo,
 	if (!OidIsValid(type->cmp_proc_finfo.fn_oid))
 		ereport(ERROR, errcode(ERRCODE_UNDEFINED_FUNCTION),
 				errmsg("could not identify a comparison function for type %s",
-					   format_type_be(call->key_type)));
+					   format_type_be(call->key_type)),
+				errhint(
+					"Cast the values to a type that has one, such as text."));
 	components->keys = simdup_keys_begin(call->key_type);
 	components->row_key = simdup_alloc((Size) n * sizeof(uint32));
 	context = AllocSetContextCreate(CurrentMemoryContext, "simdup components",

@@ -163,7 +163,9 @@ add_unique_key(SimdupRows *rows, const SimdupRow *row)
 		ereport(ERROR, errcode(ERRCODE_CARDINALITY_VIOLATION),
 				errmsg("the source of a grouping has a key twice"),
 				errdetail("The key is (%s).",
-						  simdup_key_text(rows->key_type, key)));
+						  simdup_key_text(rows->key_type, key)),
+				errhint(
+					"Make the key unique, such as by SELECT DISTINCT ON (key) in a view."));
 }
 
 /* Return the number of a row's scope. */

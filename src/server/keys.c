@@ -239,7 +239,9 @@ simdup_keynumbers_begin(SimdupKeys *keys, Oid type, Oid collation)
 		if (!OidIsValid(numbers->hash.fn_oid))
 			ereport(ERROR, errcode(ERRCODE_UNDEFINED_FUNCTION),
 					errmsg("could not identify a hash function for type %s",
-						   format_type_be(type)));
+						   format_type_be(type)),
+					errhint(
+						"Cast the values to a type that has one, such as text."));
 	}
 	make_slots(numbers, 1024);
 	return numbers;

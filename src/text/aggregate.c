@@ -219,7 +219,9 @@ simdup_simhash_varbit_final(PG_FUNCTION_ARGS)
 	Size size;
 	VarBit *result;
 
-	if (state == NULL)
+	/* weights of 0 are no features; hashes of no bits have no counts */
+	if (state == NULL ||
+		(state->width > 0 && simdup_counters_empty(&state->counts[0])))
 		PG_RETURN_NULL();
 	size = VARBITTOTALLEN(state->width);
 	result = palloc0(size);

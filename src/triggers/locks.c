@@ -264,6 +264,8 @@ simdup_lock_arrivals(PG_FUNCTION_ARGS)
 {
 	Oid table = PG_GETARG_OID(0);
 	char *name = get_rel_name(table);
+	List *tables;
+	ListCell *cell;
 
 	PreventCommandDuringRecovery("simdup_lock_arrivals()");
 	if (name == NULL)
@@ -272,6 +274,14 @@ simdup_lock_arrivals(PG_FUNCTION_ARGS)
 		ACLCHECK_OK)
 		aclcheck_error(ACLCHECK_NO_PRIV,
 					   get_relkind_objtype(get_rel_relkind(table)), name);
-	lock_table(table);
+	tables = simdup_trigger_locking_tables(table, fcinfo->flinfo->fn_oid);
+	if (tables == NIL)
+		ereport(ERROR, errcode(ERRCODE_UNDEFINED_OBJECT),
+				errmsg("relation \"%s\" has no trigger that locks arrivals",
+					   name),
+				errhint("Name a table with a reject trigger, or with a flag or log trigger that has the option '%s'.",
+						"lock => true"));
+	foreach (cell, tables)
+		lock_table(lfirst_oid(cell));
 	PG_RETURN_VOID();
 }

@@ -30,6 +30,9 @@
 
 #define DEFAULT_MAX_DISTANCE 8
 
+/* What stands between an option's name and its value. */
+#define ARROW " => "
+
 /* The functions, in SQL and in C, and the arguments between their parentheses. */
 static const char *const functions[] = {"simdup_flag_trigger",
 										"simdup_log_trigger",
@@ -100,14 +103,14 @@ parse_distance(const char *value)
 static bool
 set_option(TriggerOptions *options, TriggerKind kind, const char *argument)
 {
-	const char *arrow = strstr(argument, " => ");
+	const char *arrow = strstr(argument, ARROW);
 	char *name;
 	char *value;
 
 	if (arrow == NULL)
 		return false;
 	name = pnstrdup(argument, arrow - argument);
-	value = pstrdup(arrow + strlen(" => "));
+	value = pstrdup(arrow + strlen(ARROW));
 	if (strcmp(name, "max_distance") == 0)
 		return (options->max_distance = parse_distance(value)) >= 0;
 	if (strcmp(name, "lock") == 0)
@@ -119,18 +122,22 @@ set_option(TriggerOptions *options, TriggerKind kind, const char *argument)
 	if (strcmp(name, "columns") == 0)
 		return SplitIdentifierString(value, ',', &options->columns);
 	if (strcmp(name, "index") == 0)
-		options->index = value;
-	else if (strcmp(name, "condition") == 0)
-		options->condition = value;
-	else
+		return SplitIdentifierString(value, ',', &options->index) &&
+			   list_length(options->index) == 1;
+	if (strcmp(name, "condition") != 0)
 		return false;
+	options->condition = value;
 	return true;
 }
 
-/*
- * Read the options, which follow the first argument of flag and log. Return an
- * argument that is none, or NULL.
- */
+/* Options follow the first argument of flag and log. */
+static int
+first_option(TriggerKind kind)
+{
+	return kind == TRIGGER_REJECT ? 0 : 1;
+}
+
+/* Read the options. Return an argument that is none, or NULL. */
 static const char *
 read_options(const Trigger *trigger, TriggerKind kind, TriggerOptions *options)
 {
@@ -138,7 +145,7 @@ read_options(const Trigger *trigger, TriggerKind kind, TriggerOptions *options)
 
 	*options = (TriggerOptions){.max_distance = DEFAULT_MAX_DISTANCE,
 								.lock = kind == TRIGGER_REJECT};
-	for (int i = kind == TRIGGER_REJECT ? 0 : 1; i < trigger->tgnargs; i++)
+	for (int i = first_option(kind); i < trigger->tgnargs; i++)
 		if (!set_option(options, kind, trigger->tgargs[i]) && wrong == NULL)
 			wrong = trigger->tgargs[i];
 	return wrong;
@@ -228,15 +235,18 @@ find_flag(TriggerData *trigdata, TriggerState *state)
 												 key->atttypmod)));
 }
 
-/* Return the kind of a trigger, by its function; -1 for another one. */
+/*
+ * Return the kind of a trigger, by its function; -1 for another one. `sibling` is a
+ * function of this extension.
+ */
 static int
-kind_of(const TriggerState *state, Oid function)
+kind_of(Oid sibling, Oid function)
 {
 	char *name = get_func_name(function);
 	int kind = lengthof(functions) - 1;
 
 	if (name == NULL ||
-		get_func_namespace(function) != get_func_namespace(state->function))
+		get_func_namespace(function) != get_func_namespace(sibling))
 		return -1;
 	while (kind >= 0 && strcmp(name, functions[kind]) != 0)
 		kind--;
@@ -285,7 +295,7 @@ read_triggers(Oid relid, TriggerState *state)
 	for (int i = 0; desc != NULL && i < desc->numtriggers; i++)
 	{
 		const Trigger *trigger = &desc->triggers[i];
-		int kind = kind_of(state, trigger->tgfoid);
+		int kind = kind_of(state->function, trigger->tgfoid);
 		int column = kind == TRIGGER_FLAG && trigger->tgnargs > 0
 						 ? SPI_fnumber(state->tupdesc, trigger->tgargs[0])
 						 : -1;
@@ -301,6 +311,27 @@ read_triggers(Oid relid, TriggerState *state)
 				Max(state->lock_distance, options.max_distance);
 	}
 	FreeTriggerDesc(desc);
+}
+
+/* ERROR if an option is given more than once. All are options. */
+static void
+check_given_once(TriggerData *trigdata, TriggerKind kind)
+{
+	const Trigger *trigger = trigdata->tg_trigger;
+
+	for (int i = first_option(kind); i < trigger->tgnargs; i++)
+	{
+		const char *option = trigger->tgargs[i];
+		int len = (int) (strstr(option, ARROW) - option);
+
+		for (int j = first_option(kind); j < i; j++)
+			if (strncmp(option, trigger->tgargs[j], len + strlen(ARROW)) == 0)
+				ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("conflicting or redundant options"),
+						errdetail("Option \"%.*s\" is given more than once.",
+								  len, option),
+						add_hint(trigdata, kind));
+	}
 }
 
 /* Read the options of the trigger that fires. */
@@ -324,6 +355,7 @@ read_own_options(TriggerData *trigdata, TriggerState *state)
 				errdetail("The options are max_distance (0 to %d), key (for flag and log, one column), columns, index, condition, and for flag and log, lock (true or false).",
 						  SIMHASH64_BITS),
 				add_hint(trigdata, kind));
+	check_given_once(trigdata, kind);
 }
 
 /*
@@ -357,6 +389,31 @@ table_of_trigger(Oid trigger)
 	} while (OidIsValid(trigger) && OidIsValid(table));
 	table_close(pg_trigger, AccessShareLock);
 	return table;
+}
+
+List *
+simdup_trigger_locking_tables(Oid relid, Oid sibling)
+{
+	Relation rel = table_open(relid, AccessShareLock);
+	TriggerDesc *desc = CopyTriggerDesc(rel->trigdesc);
+	List *tables = NIL;
+
+	table_close(rel, NoLock);
+	for (int i = 0; desc != NULL && i < desc->numtriggers; i++)
+	{
+		const Trigger *trigger = &desc->triggers[i];
+		int kind = kind_of(sibling, trigger->tgfoid);
+		TriggerOptions options;
+		Oid table;
+
+		if (kind < 0)
+			continue;
+		(void) read_options(trigger, kind, &options);
+		table = table_of_trigger(trigger->tgoid);
+		if (options.lock && OidIsValid(table))
+			tables = list_append_unique_oid(tables, table);
+	}
+	return tables;
 }
 
 /*

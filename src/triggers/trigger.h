@@ -28,7 +28,7 @@ typedef struct TriggerOptions
 	bool lock;
 	List *key;		 /* names of columns; NIL: the primary key's */
 	List *columns;	 /* further ones whose change makes it act */
-	char *index;	 /* NULL: the only one */
+	List *index;	 /* its name; NIL: the only one */
 	char *condition; /* NULL: every near row counts */
 } TriggerOptions;
 
@@ -136,6 +136,7 @@ typedef struct TriggerState
 
 	Oid condition_oid;
 	Oid log_table;
+	Oid log_types[4]; /* of what is written there */
 	FmgrInfo condition_function;
 
 	/* the row that it fires for */
@@ -146,6 +147,12 @@ typedef struct TriggerState
 /* Return the trigger that fires. A change of any relation sets it up again. */
 extern TriggerState *simdup_trigger_setup(FunctionCallInfo fcinfo,
 										  TriggerKind kind);
+
+/*
+ * Return the tables whose arrivals the triggers of a table lock: of a clone, the one
+ * with the trigger that the user made. `sibling` is a function of this extension.
+ */
+extern List *simdup_trigger_locking_tables(Oid relid, Oid sibling);
 
 /* locks.c */
 

@@ -19,6 +19,7 @@
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "parser/parse_coerce.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
@@ -233,7 +234,8 @@ simdup_flag_trigger(PG_FUNCTION_ARGS)
  * trigger's table: the user who inserts must not choose the log. An INSERT's lock
  * is taken before the first pair is found, so that nobody drops or renames it.
  * Users who may not write to the log do not lock it; they get an error later.
- * A missing column of the log is an error now, and not at the first near row.
+ * Columns that cannot take the row of a pair are an error now, and not at the
+ * first near row.
  */
 static void
 find_log(TriggerData *trigdata, TriggerState *state)
@@ -241,11 +243,13 @@ find_log(TriggerData *trigdata, TriggerState *state)
 	RangeVar *name = makeRangeVarFromNameList(textToQualifiedNameList(
 		cstring_to_text(trigdata->tg_trigger->tgargs[0])));
 	const char *columns[] = {"new_key", "old_key", "distance", "logged_at"};
-	const char *missing = NULL;
-	char *type = format_type_be(state->key_att->atttypid);
+	Oid key = state->key_att->atttypid;
+	const Oid types[] = {key, key, INT4OID, TIMESTAMPTZOID};
+	const char *table;
 
 	if (name->schemaname == NULL)
 		name->schemaname = get_namespace_name(get_rel_namespace(state->table));
+	table = quote_qualified_identifier(name->schemaname, name->relname);
 	state->log_table = RangeVarGetRelid(name, NoLock, true);
 	if (OidIsValid(state->log_table) &&
 		(pg_class_aclcheck(state->log_table, GetUserId(), ACL_INSERT) ==
@@ -253,22 +257,32 @@ find_log(TriggerData *trigdata, TriggerState *state)
 		 pg_attribute_aclcheck_all(state->log_table, GetUserId(), ACL_INSERT,
 								   ACLMASK_ANY) == ACLCHECK_OK))
 		state->log_table = RangeVarGetRelid(name, RowExclusiveLock, true);
-	for (size_t i = 0; i < lengthof(columns) && missing == NULL; i++)
-		if (get_attnum(state->log_table, columns[i]) == InvalidAttrNumber)
-			missing = columns[i];
-	if (missing != NULL)
-		ereport(ERROR,
-				errcode(OidIsValid(state->log_table) ? ERRCODE_UNDEFINED_COLUMN
-													 : ERRCODE_UNDEFINED_TABLE),
-				OidIsValid(state->log_table)
-					? errmsg("column \"%s\" of relation \"%s\" does not exist",
-							 missing, name->relname)
-					: errmsg("log table \"%s\" does not exist",
-							 trigdata->tg_trigger->tgargs[0]),
+	if (!OidIsValid(state->log_table))
+		ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
+				errmsg("log table \"%s\" does not exist",
+					   trigdata->tg_trigger->tgargs[0]),
 				errhint("Write: CREATE TABLE %s (new_key %s, old_key %s, distance integer, logged_at timestamptz, UNIQUE (new_key, old_key)).",
-						quote_qualified_identifier(name->schemaname,
-												   name->relname),
-						type, type));
+						table, format_type_be(key), format_type_be(key)));
+	for (size_t i = 0; i < lengthof(columns); i++)
+	{
+		AttrNumber column = get_attnum(state->log_table, columns[i]);
+		Oid type = get_atttype(state->log_table, column);
+
+		if (column == InvalidAttrNumber)
+			ereport(ERROR, errcode(ERRCODE_UNDEFINED_COLUMN),
+					errmsg("column \"%s\" of relation \"%s\" does not exist",
+						   columns[i], name->relname),
+					errhint("Write: ALTER TABLE %s ADD COLUMN %s %s.", table,
+							columns[i], format_type_be(types[i])));
+		if (!can_coerce_type(1, &types[i], &type, COERCION_ASSIGNMENT))
+			ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
+					errmsg("column \"%s\" of relation \"%s\" is of type %s, not %s",
+						   columns[i], name->relname, format_type_be(type),
+						   format_type_be(types[i])),
+					errhint("Give the column the type %s.",
+							format_type_be(types[i])));
+	}
+	memcpy(state->log_types, types, sizeof(types));
 }
 
 /*
@@ -279,8 +293,6 @@ find_log(TriggerData *trigdata, TriggerState *state)
 static void
 log_pair(const TriggerState *state, const NearRow *near)
 {
-	Oid types[] = {state->key_att->atttypid, state->key_att->atttypid, INT4OID,
-				   TIMESTAMPTZOID};
 	Datum values[] = {state->row.key.value, near->key,
 					  Int32GetDatum(near->distance),
 					  TimestampTzGetDatum(
@@ -291,7 +303,8 @@ log_pair(const TriggerState *state, const NearRow *near)
 								   " VALUES (%s, $3, $4) ON CONFLICT DO NOTHING",
 								   simdup_table_name(state->log_table),
 								   near->is_newer ? "$2, $1" : "$1, $2"),
-						  lengthof(types), types, values, NULL, false, 0);
+						  lengthof(values), (Oid *) state->log_types, values,
+						  NULL, false, 0);
 	SPI_finish();
 }
 

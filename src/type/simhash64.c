@@ -281,7 +281,9 @@ simdup_simhash_ball_in(PG_FUNCTION_ARGS)
 		ereturn(fcinfo->context, (Datum) 0,
 				errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				errmsg("invalid input syntax for type %s: \"%s\"",
-					   "simhash_ball", str));
+					   "simhash_ball", str),
+				errhint(
+					"A ball is written <hex,k>, without blanks: a fingerprint of 16 hexadecimal digits, and a radius."));
 	if (!simhash_radius_is_valid(ball.radius))
 		ereturn(fcinfo->context, (Datum) 0,
 				RADIUS_ERROR(pnstrdup(ball.radius_str, ball.radius_len)));

@@ -285,10 +285,12 @@ DROP INDEX one;
 INSERT INTO several VALUES (3, 'A tree has fallen', 'the fountain on the market square is dry') RETURNING repeats;
 CREATE INDEX "by Title" ON several USING hamming (minhash64(title));
 INSERT INTO several VALUES (4, 'A tree has fallen', 'nothing at all');
-CREATE OR REPLACE TRIGGER flag BEFORE INSERT ON several FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('repeats', 'index => by Title');
+CREATE OR REPLACE TRIGGER flag BEFORE INSERT ON several FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('repeats', 'index => Two');
 INSERT INTO several VALUES (4, 'A tree has fallen', 'nothing at all') RETURNING repeats;
+CREATE OR REPLACE TRIGGER flag BEFORE INSERT ON several FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('repeats', 'index => "by Title"');
+INSERT INTO several VALUES (5, 'A tree has fallen', 'nothing at all') RETURNING repeats;
 DROP INDEX "by Title";
-INSERT INTO several VALUES (5, 'A tree has fallen', 'nothing at all');
+INSERT INTO several VALUES (6, 'A tree has fallen', 'nothing at all');
 -- an index of balls, which an exclusion constraint has made
 DROP INDEX two;
 CREATE OR REPLACE TRIGGER flag BEFORE INSERT ON several FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('repeats');

@@ -359,6 +359,8 @@ ALTER TABLE letter RENAME print TO fp;
 ALTER TABLE letter RENAME TO mail;
 SELECT simdup_regroup('letter_group');
 SELECT simdup_review('letter_group');
+UPDATE letter_group_settings SET source = 'no..name';
+SELECT simdup_regroup('letter_group');
 UPDATE letter_group_settings SET source = 'mail';
 SELECT simdup_regroup('letter_group');
 UPDATE letter_group_settings SET source = 'groups.mail', method = 'leader';

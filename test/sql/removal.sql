@@ -102,6 +102,20 @@ SELECT statement FROM simdup_removal('doc', 'doc_map') \gexec
 \set ECHO all
 SELECT length(body) FROM doc ORDER BY 1;
 
+-- columns named as those of the stores
+CREATE TABLE named (removed int PRIMARY KEY, kept int REFERENCES named, simdup_kept int, simdup_simdup_moved_at int, "Code" int UNIQUE NOT NULL, first int);
+INSERT INTO named VALUES (1, NULL, 7, 8, 10, NULL), (2, 1, 7, 8, 20, 10), (3, 2, 7, 8, 30, 20);
+-- an option names the flag's key as SQL does
+CREATE TRIGGER flag BEFORE INSERT ON named FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('first', 'key => "Code"');
+CREATE VIEW named_map (removed, kept) AS VALUES (2, 1);
+\set ECHO errors
+SELECT statement FROM simdup_removal('named', 'named_map') \gexec
+\set ECHO all
+TABLE named ORDER BY removed;
+SELECT * FROM named_removed \gset
+\echo :simdup_simdup_simdup_kept
+SELECT array_agg(attname ORDER BY attnum) FROM pg_attribute WHERE attrelid = 'named_moved'::regclass AND attnum > 0;
+
 -- what it does not take
 \set VERBOSITY default
 SET plpgsql.extra_errors = 'all';

@@ -393,6 +393,12 @@ SELECT simdup_lock_arrivals('shared');
 SELECT simdup_lock_arrivals('gen');
 RESET ROLE;
 SELECT simdup_lock_arrivals('shared');
+-- no arrival asks for the lock; those of a partition, for that of the table with the trigger
+SELECT simdup_lock_arrivals('logged');
+BEGIN;
+SELECT simdup_lock_arrivals('part_n');
+SELECT classid::regclass, mode FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid();
+COMMIT;
 SELECT simdup_lock_arrivals(0);
 DROP TABLE shared;
 REVOKE USAGE ON SCHEMA arrival FROM regress_simdup_clerk;
@@ -465,15 +471,24 @@ CALL try(:before, $$simdup_reject_trigger('key => id, "')$$);
 CALL try(:before, $$simdup_flag_trigger('flag', 'key => id, big')$$);
 CALL try(:before, $$simdup_flag_trigger('flag', 'key => id', 'columns => nope')$$);
 CALL try(:before, $$simdup_flag_trigger('flag', 'key => id', 'columns => body, ')$$);
+CALL try(:before, $$simdup_flag_trigger('flag', 'key => id', 'index => wrong_fp, wrong_pkey')$$);
+CALL try(:before, $$simdup_flag_trigger('flag', 'max_distance => 8', 'key => id', 'max_distance => 3')$$);
+CALL try(:before, $$simdup_reject_trigger('key => id', 'key => id')$$);
 SELECT format('CALL try(%L, %L)', 'BEFORE INSERT ON wrong FOR EACH ROW', format('simdup_flag_trigger(%L, %L, %L)', 'flag', 'key => id', 'max_distance => ' || k))
   FROM unnest(ARRAY['-1', '65', 'three', '', '99999999999999999999', '+3', ' 3', '3 ', '0x3', '1e1', '03']) k \gexec
 CALL try(:after, $$simdup_log_trigger()$$);
 CALL try(:after, $$simdup_log_trigger('no_log', 'key => id')$$);
 CALL try(:after, $$simdup_log_trigger('wrong_log', 'key => id')$$);
--- also where no row is near
+-- also where no row is near; what an INSERT converts fits
 CREATE TRIGGER t AFTER INSERT ON wrong FOR EACH ROW EXECUTE FUNCTION simdup_log_trigger('wrong_log', 'key => id');
 INSERT INTO wrong (id, fp) VALUES (1, '0000000000000000');
+ALTER TABLE wrong_log ADD COLUMN logged_at date, ALTER new_key TYPE text, ALTER old_key TYPE uuid USING NULL;
+INSERT INTO wrong (id, fp) VALUES (1, '0000000000000000');
 DROP TRIGGER t ON wrong;
+CALL try(:after, $$simdup_log_trigger('wrong_log', 'key => id')$$);
+ALTER TABLE wrong_log ALTER old_key TYPE bigint USING NULL;
+CALL try(:after, $$simdup_log_trigger('wrong_log', 'key => id')$$);
+SELECT DISTINCT new_key, old_key, distance FROM wrong_log;
 CALL try(:after, $$simdup_log_trigger('a.b.c.d', 'key => id')$$);
 CREATE TRIGGER t BEFORE DELETE ON wrong FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('key => id');
 INSERT INTO wrong VALUES (1);

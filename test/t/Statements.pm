@@ -32,6 +32,7 @@ CREATE TABLE doc (id int PRIMARY KEY, name text, body text, fp simhash64);
 INSERT INTO doc SELECT i, 'doc ' || i, b, simhash(b)
   FROM (SELECT i, (SELECT string_agg('word' || j * (i / 3 + 1), ' ') || ' and ' || i FROM generate_series(1, 40) AS j) AS b
         FROM generate_series(1, 12) AS i) AS x;
+CREATE TRIGGER reject BEFORE INSERT ON doc FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger();
 CREATE VIEW page AS SELECT id AS key, body || (SELECT string_agg(' end' || i, '') FROM generate_series(1, 20) AS i) AS content FROM doc;
 CREATE VIEW doc_map (removed, kept) AS VALUES (2, 1), (3, 1);
 -- beyond memory: as rows; with their keys
