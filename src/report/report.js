@@ -307,7 +307,7 @@ function legend() {
 function pairLine(pair, ...before) {
   const line = [...before, make('span', { className: 'bits' }, [say('distance', number(pair.distance)),
     ...(typeof pair.resemblance === 'number' ? [say('resemblance', pair.resemblance.toFixed(2))] : []),
-    ...(pair.decides ? [count('decides', pair.decides)] : [])].join(say('list')))];
+    ...(pair.n_decided ? [count('decides', pair.n_decided)] : [])].join(say('list')))];
   return make('p', {}, [...line, isDecided(pair.decided)].flatMap((part) => [part, ' ']));
 }
 
