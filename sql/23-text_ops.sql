@@ -9,7 +9,7 @@ CREATE FUNCTION simdup_text_in_ball(text, simhash_ball) RETURNS boolean
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE COST 500;
 CREATE FUNCTION simdup_text_distance(text, text) RETURNS integer
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
-COMMENT ON FUNCTION simdup_text_fingerprint(text) IS 'hamming support: minhash64 of a text';
+COMMENT ON FUNCTION simdup_text_fingerprint(text) IS 'implementation of text_ops: minhash64 of a text';
 COMMENT ON FUNCTION simdup_text_in_ball(text, simhash_ball) IS 'implementation of <~@ operator';
 COMMENT ON FUNCTION simdup_text_distance(text, text) IS 'implementation of <~~> operator';
 

@@ -337,9 +337,8 @@ BEGIN ATOMIC
     LEFT JOIN decided AS d ON d.a = p.a AND d.b = p.b
     WHERE p.is_example),
   questions AS (
-    SELECT coalesce(jsonb_agg(to_jsonb(r) - '{content_a,content_b,only_a,only_b,n_decided}'::text[]
-        || jsonb_build_object('decides', r.n_decided,
-          'differences', simdup_report_differences(r.content_a, r.content_b))
+    SELECT coalesce(jsonb_agg(to_jsonb(r) - '{content_a,content_b,only_a,only_b}'::text[]
+        || jsonb_build_object('differences', simdup_report_differences(r.content_a, r.content_b))
       ORDER BY r.ordinality), '[]') AS questions
     FROM simdup_review(groups, 50) WITH ORDINALITY AS r
     WHERE groups IS NOT NULL AND r.n_decided > 0),

@@ -27,6 +27,8 @@ const format = (() => {
 const number = (n) => format.format(n);
 // The form of one thing or of many, with their number.
 const count = (key, n) => say(`${key}_${n === 1 ? 'one' : 'many'}`, number(n));
+// Between sentences, which Chinese does not part.
+const gap = language === 1 ? '' : ' ';
 
 // --- elements
 
@@ -135,7 +137,7 @@ function showSizes() {
 
 function showFacts() {
   const earlier = data.before?.counts ?? data.before;
-  const names = ['rows', 'without_fingerprint', 'repeats', 'clusters', 'cluster_rows', 'largest', ...('without_case' in counts ? ['without_case'] : [])];
+  const names = ['rows', 'without_fingerprint', 'repeats', 'clusters', 'cluster_rows', ...(counts.clusters > 0 || earlier ? ['largest'] : []), ...('without_case' in counts ? ['without_case'] : [])];
   const columns = [
     { head: say('what'), words: true, cell: (name) => say(`fact_${name}`) },
     { head: say('now'), cell: (name) => number(counts[name]) },
@@ -171,6 +173,7 @@ function showScopes() {
     { head: say('scope'), words: true, cell: (row) => scopeOf(row.scope) },
     ...['rows', 'repeats', 'clusters'].map((name) => ({ head: say(`fact_${name}`), cell: (row) => number(row[name]) })),
     { head: say('largest_case'), cell: (row) => number(row.largest) },
+    barColumn((row) => [row.rows, row.repeats], kept),
   ], kept), rest(say('scopes_apart')));
   if (kept.length < all) byId('scopes').append(rest(say('more_scopes', number(kept.length), number(all))));
 }
@@ -236,9 +239,10 @@ function showCase(one) {
 function showCases() {
   const intro = settings.groups
     ? parts('cases_of_grouping', make('code', {}, shown(settings.groups))) : [say(`cases_of_${settings.method}`)];
-  byId('cases-intro').append(...intro, settings.has_content ? ` ${say('how_to_read')}` : '');
+  byId('cases-intro').append(...intro, settings.has_content ? `${gap}${say('how_to_read')}` : '');
   const folds = report.cases.kept.map(showCase);
   byId('case-list').append(...(folds.length > 0 ? folds : [rest(say('none'))]));
+  if (folds.length === 0) document.querySelectorAll('#cases .tools').forEach((tools) => { tools.hidden = true; });
   const more = report.cases.all - folds.length;
   if (more > 0) byId('case-rest').append(make('div', { className: 'screen' }, rest(count('left_out', more))));
   // paper has the first ten and those that are open
@@ -303,7 +307,7 @@ function legend() {
 function pairLine(pair, ...before) {
   const line = [...before, make('span', { className: 'bits' }, [say('distance', number(pair.distance)),
     ...(typeof pair.resemblance === 'number' ? [say('resemblance', pair.resemblance.toFixed(2))] : []),
-    ...(pair.decides ? [count('decides', pair.decides)] : [])].join(say('list')))];
+    ...(pair.n_decided ? [count('decides', pair.n_decided)] : [])].join(say('list')))];
   return make('p', {}, [...line, isDecided(pair.decided)].flatMap((part) => [part, ' ']));
 }
 
@@ -312,7 +316,7 @@ const numbersOf = (pair) => (pair.numbers_a || pair.numbers_b ? make('p', {}, pa
 
 function showExamples() {
   const list = byId('example-list');
-  if (settings.has_content) list.append(legend());
+  if (settings.has_content && report.examples.length > 0) list.append(legend());
   [...report.distances].reverse().forEach(({ distance, pairs }) => {
     const examples = report.examples.filter((pair) => pair.distance === distance);
     if (examples.length === 0) return;
@@ -480,7 +484,7 @@ function showFigures() {
   const log = (n) => Math.log(1 + n);
   const expected = (n) => (n > 0 && n < 10 ? n.toPrecision(2) : number(Math.round(n)));
   const unit = settings.unit === 'word' ? 'resemblance_words' : 'resemblance_sentence';
-  byId('figures').append(make('h3', {}, say('by_chance')), make('p', {}, ['bits_sentence', 'found_sentence', 'expected_sentence'].map((key) => `${say(key, number(settings.max_distance))} `),
+  byId('figures').append(make('h3', {}, say('by_chance')), make('p', {}, ['bits_sentence', 'found_sentence', 'expected_sentence'].map((key) => `${say(key, number(settings.max_distance))}${gap}`),
     say(unit, number(settings.w))),
   make('p', {}, make('strong', {}, counts.cluster_rows > 0 ? stopAt() : '')),
   table(say('distance_column'), [
@@ -515,8 +519,9 @@ function showSettings() {
 
 function showHeadline() {
   const share = counts.rows > 0 ? (100 * counts.repeats) / counts.rows : 0;
-  byId('headline').textContent = say(`headline_${counts.repeats === 1 ? 'one' : 'many'}`, number(counts.repeats), count('letters', counts.rows),
-    share.toFixed(1), count('cases', counts.clusters), number(counts.largest));
+  byId('headline').textContent = counts.clusters === 0 ? say('headline_none', count('letters', counts.rows))
+    : say(`headline_${counts.repeats === 1 ? 'one' : 'many'}`, number(counts.repeats), count('letters', counts.rows),
+      share.toFixed(1), count('cases', counts.clusters), number(counts.largest));
   if (counts.rows > 0) byId('share').append(bars([counts.rows, counts.repeats], counts.rows), rest(say('share')));
 }
 

@@ -244,6 +244,9 @@ BEGIN
 END $$;
 SELECT k, plan_of(format('SELECT * FROM big WHERE simhash_within(fp, ''0123456789abcdef'', %s)', k))
 FROM unnest(ARRAY[0, 3, 8, 11, 15, 20, 24, 40, 64]) k;
+-- the plain scan of another path stays where a condition alone wants a bitmap
+EXPLAIN (COSTS OFF) SELECT a.id, b.id FROM big AS a JOIN big AS b ON b.fp <@ simhash_ball(a.fp, 3)
+WHERE a.id = 7 AND b.fp <@ simhash_ball('0123456789abcdef', 24);
 SET random_page_cost = 1.1;
 SELECT k, plan_of(format('SELECT * FROM big WHERE simhash_within(fp, ''0123456789abcdef'', %s)', k))
 FROM unnest(ARRAY[0, 8, 15, 24, 28, 36, 64]) k;

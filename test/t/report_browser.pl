@@ -130,6 +130,8 @@ is(js('return document.querySelector("details.case").open'), JSON::PP::true, 'a 
 js('document.querySelector("details.case").open = false');
 is(js('const [all, part] = [...document.querySelectorAll("#share rect")].map((r) => r.getBoundingClientRect().width);
 	return (100 * part / all).toFixed(1)'), '55.6', 'the share that repeats is as long as it is large');
+ok(js('const all = document.querySelector("#share rect").getBoundingClientRect(), main = document.querySelector("main").getBoundingClientRect();
+	return all.left >= main.left && all.right <= main.right && main.right - all.right < 4'), 'all letters are as long as the page is wide');
 is(js('const bars = [...document.querySelectorAll("#sizes .bar1")].map((r) => r.getBoundingClientRect().width); return (bars[0] / bars[1]).toFixed(1)'),
 	'2.0', 'and so are the cases of a size');
 
@@ -184,6 +186,8 @@ for my $some ([ 'empty', 0, '' ], [ 'apart', 0, 'No case: ask with a larger max_
 {
 	$browser->open_page(page($some->[0], "simdup_report_html('$some->[0]', 'Some', 0, max_groups => 10000)"));
 	is(js('return document.querySelectorAll("details.case").length') . ' ' . steps(), "$some->[1] $some->[2]", "$some->[1] cases: $some->[0]");
+	is(js('return document.querySelector("#cases .tools").checkVisibility() && !/none/.test(document.getElementById("headline").textContent)'),
+		$some->[1] > 0 ? JSON::PP::true : JSON::PP::false, 'which the headline says, and what there is nothing to search in has no tools');
 	is_deeply([ $browser->console ], [], 'and no script fails');
 	check_rules($some->[0]) if $some->[1] < 2;
 }
@@ -354,6 +358,7 @@ is(js('return document.documentElement.lang'), 'zh', 'a Chinese page says so');
 is(js('const seen = document.body.cloneNode(true);
 	seen.querySelectorAll("script, noscript, code, .key, .text, .start, b, #decisions, #asked").forEach((e) => e.remove());
 	return (seen.textContent.match(/[a-z]{4,}/gi) ?? []).join()'), 'psql', 'and says nothing in English');
+unlike(js('return document.body.textContent'), qr/。 /, 'no blank parts its sentences');
 my $translations = q{{"cases_many": "{1} F\u00e4lle", "case": "Fall <b>{1}</b>", "direction": "rtl", "open_all": "\"><img src=x onerror=\"window.hacked = 1\">", "found": "<script>{1}</script>"}};
 $browser->open_page(page('german', qq{simdup_report_html('letters', 'Briefe', 3, lang => 'de', translations => \$t\$$translations\$t\$)}));
 is(js('return document.documentElement.lang + " " + getComputedStyle(document.body).direction'), 'de rtl', 'another language, and its direction');
