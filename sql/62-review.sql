@@ -24,6 +24,37 @@ END;
 COMMENT ON FUNCTION simdup_own_numbers(text, text) IS
   'implementation of simdup_review: the numbers of a text that another one lacks';
 
+-- Rows of a source by their keys: the content, a text or a sketch, and the columns of these names.
+CREATE FUNCTION simdup_source_rows(source regclass, keys text[], names name[])
+RETURNS TABLE (key text, content text, sketch varbit, columns jsonb)
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE ROWS 1000 SET search_path = pg_catalog, pg_temp
+SET enable_nestloop = on SET enable_mergejoin = on AS $$
+#variable_conflict error
+DECLARE
+  x record;
+  further text;
+BEGIN
+  SELECT k.* INTO STRICT x
+  FROM @extschema@.simdup_grouping_source(source, NULL::integer, NULL::text, NULL::float8, NULL::integer,
+    NULL::text) AS k;
+  -- an array of any length, where a function takes a hundred arguments
+  SELECT string_agg(format(
+    CASE WHEN a.atttypid IN ('date'::regtype, 'timestamp'::regtype, 'timestamptz'::regtype)
+      THEN 'to_jsonb(s.%I)' ELSE 'to_jsonb(left(s.%I::text, 2000))' END, a.attname), ', ' ORDER BY a.attnum)
+  INTO further
+  FROM pg_attribute AS a
+  WHERE a.attrelid = source AND a.attname = ANY (names);
+  RETURN QUERY EXECUTE format($query$
+    SELECT k.key, %s, %s, to_jsonb(ARRAY[%s]::jsonb[])
+    FROM (SELECT DISTINCT unnest($1)) AS k (key) JOIN %s AS s ON s.%s %s k.key::%s $query$,
+    CASE WHEN x.contents_of <> 'varbit'::regtype THEN 's.content::text' ELSE 'NULL::text' END,
+    CASE x.contents_of WHEN 'varbit'::regtype THEN 's.content::varbit' ELSE 'NULL::varbit' END,
+    further, source, x.key, x.same_key, x.keys_of)
+  USING keys;
+END $$;
+COMMENT ON FUNCTION simdup_source_rows(regclass, text[], name[]) IS
+  'implementation of simdup_review: the contents and further columns of rows to show, also in a report';
+
 CREATE FUNCTION simdup_review(groups regclass, n integer DEFAULT 20) RETURNS TABLE (
   id bigint, other bigint, a text, b text, why text, n_decided bigint, distance integer, resemblance float8,
   numbers_a text, numbers_b text, only_a text, only_b text, content_a text, content_b text
@@ -33,9 +64,8 @@ SET extra_float_digits = 1 SET DateStyle = ISO SET IntervalStyle = postgres AS $
 #variable_conflict error
 DECLARE
   g record;
-  key record;
+  contents_of regtype;
   limit_of_texts float8;
-  w record;
 BEGIN
   IF n IS NULL OR n < 1 THEN
     RAISE EXCEPTION 'n must be at least 1'
@@ -43,73 +73,68 @@ BEGIN
         DETAIL = format('The value given is %s.', coalesce(n::text, 'null'));
   END IF;
   SELECT x.* INTO STRICT g FROM @extschema@.simdup_grouping(groups, true, false) AS x;
-  SELECT x.* INTO STRICT key
+  SELECT x.contents_of INTO STRICT contents_of
   FROM @extschema@.simdup_grouping_source(g.source, g.max_distance, g.method, g.min_resemblance, g.w,
     g.unit) AS x;
   -- with min_resemblance, texts decide at any distance
   limit_of_texts := coalesce(g.min_resemblance, @extschema@.minhash64_resemblance(g.max_distance));
 
   -- Decisions that a refresh passes over come first. A content is a text or a sketch.
-  FOR w IN EXECUTE format($query$
-    WITH chosen AS MATERIALIZED (
-      SELECT p.*
-      FROM %1$s.simdup_review_pairs($1, $2, $3, $4, $5, $6, $7) WITH ORDINALITY AS p),
-    contents AS MATERIALIZED (
-      SELECT concat(s.%2$s) AS key, %3$s AS content, %4$s AS sketch
-      FROM (
-          SELECT p.a FROM chosen AS p WHERE p.same IS NULL
-          UNION SELECT p.b FROM chosen AS p WHERE p.same IS NULL) AS k (key)
-        JOIN %5$s AS s ON s.%2$s %6$s k.key::%7$s AND %8$L),
-    compared AS (
-      SELECT p.*, l.content AS content_a, r.content AS content_b,
-        coalesce(%1$s.minhash_bits_resemblance(l.sketch, r.sketch),
-          %1$s.shingle_resemblance(l.content, r.content, $8, $9)) AS resemblance
-      FROM chosen AS p
-        LEFT JOIN contents AS l ON l.key = p.a AND p.same IS NULL
-        LEFT JOIN contents AS r ON r.key = p.b AND p.same IS NULL)
+  RETURN QUERY
+  WITH chosen AS MATERIALIZED (
+    SELECT p.*
+    FROM @extschema@.simdup_review_pairs(g.source, g.members, g.decisions, g.max_distance, g.method,
+      g.min_resemblance, n) WITH ORDINALITY AS p),
+  contents AS MATERIALIZED (
+    SELECT s.*
+    FROM @extschema@.simdup_source_rows(g.source, ARRAY(
+      SELECT v.key FROM chosen AS p, LATERAL (VALUES (p.a), (p.b)) AS v (key) WHERE p.same IS NULL),
+      '{}'::name[]) AS s
+    WHERE contents_of IS NOT NULL),
+  compared AS (
+    SELECT p.*, l.content AS content_a, r.content AS content_b,
+      coalesce(@extschema@.minhash_bits_resemblance(l.sketch, r.sketch),
+        @extschema@.shingle_resemblance(l.content, r.content, g.w, g.unit)) AS resemblance
+    FROM chosen AS p
+      LEFT JOIN contents AS l ON l.key = p.a AND p.same IS NULL
+      LEFT JOIN contents AS r ON r.key = p.b AND p.same IS NULL),
+  first AS (
     SELECT p.*,
-      CASE WHEN $6 IS NULL THEN p.distance <= $4 ELSE coalesce(p.resemblance >= $6, false) END AS is_near,
       CASE
         WHEN p.resemblance IS NULL THEN p.moves
-        WHEN p.id = p.other THEN p.n_decided * least(0.5, (1 - p.resemblance) / (2 * greatest(1 - $10, 0.01)))
-        ELSE p.n_decided * least(0.5, p.resemblance / (2 * $10)) END AS tells
+        WHEN p.id = p.other
+          THEN p.n_decided * least(0.5, (1 - p.resemblance) / (2 * greatest(1 - limit_of_texts, 0.01)))
+        ELSE p.n_decided * least(0.5, p.resemblance / (2 * limit_of_texts)) END AS tells
     FROM compared AS p
-    ORDER BY p.same IS NULL, tells DESC, abs(p.resemblance - $10), p.ordinality
-    LIMIT $7 $query$, '@extschema@', key.key,
-    CASE WHEN key.contents_of <> 'varbit'::regtype THEN 's.content::text' ELSE 'NULL::text' END,
-    CASE key.contents_of WHEN 'varbit'::regtype THEN 's.content::varbit' ELSE 'NULL::varbit' END,
-    g.source, g.same_key, g.keys_of, key.contents_of IS NOT NULL)
-  USING g.source, g.members, g.decisions, g.max_distance, g.method, g.min_resemblance, n, g.w, g.unit,
-    limit_of_texts
-  LOOP
-    RETURN QUERY
-    SELECT w.id, w.other, w.a, w.b,
-      CASE
-        WHEN w.same IS NOT NULL THEN
-          concat('the decision that these two rows are ', CASE WHEN NOT w.same THEN 'not ' END,
-            'the same contradicts earlier ones', ': ' || w.chain)
-        WHEN g.min_resemblance IS NULL THEN
-          concat('these two rows are ',
-            CASE abs(w.distance - g.max_distance) WHEN 0 THEN 'just' WHEN 1 THEN '1 bit'
-              ELSE concat(abs(w.distance - g.max_distance), ' bits') END,
-            CASE WHEN w.distance > g.max_distance THEN ' beyond' ELSE ' within' END, ' the limit')
-        WHEN w.resemblance IS NULL THEN 'one of these two rows has no text to compare'
-        ELSE
-          concat('these two rows share ', trim_scale(trunc((w.resemblance * 100)::numeric, 1)),
-            ' % of their text, where the limit is ',
-            trim_scale(round((g.min_resemblance * 100)::numeric, 1)), ' %')
-      END || CASE
-        WHEN w.same IS NOT NULL OR (w.id = w.other) = w.is_near THEN ''
-        WHEN w.id = w.other THEN ', but are in one group'
-        ELSE ', but are in two groups'
-      END,
-      w.n_decided, w.distance, w.resemblance,
-      @extschema@.simdup_own_numbers(w.content_a, w.content_b),
-      @extschema@.simdup_own_numbers(w.content_b, w.content_a),
-      @extschema@.simdup_own_text(w.content_a, w.content_b),
-      @extschema@.simdup_own_text(w.content_b, w.content_a),
-      w.content_a, w.content_b;
-  END LOOP;
+    ORDER BY p.same IS NULL, tells DESC, abs(p.resemblance - limit_of_texts), p.ordinality
+    LIMIT n)
+  SELECT p.id, p.other, p.a, p.b,
+    CASE
+      WHEN p.same IS NOT NULL THEN
+        concat('the decision that these two rows are ', CASE WHEN NOT p.same THEN 'not ' END,
+          'the same contradicts earlier ones', ': ' || p.chain)
+      WHEN g.min_resemblance IS NULL THEN
+        concat('these two rows are ',
+          CASE abs(p.distance - g.max_distance) WHEN 0 THEN 'just' WHEN 1 THEN '1 bit'
+            ELSE concat(abs(p.distance - g.max_distance), ' bits') END,
+          CASE WHEN p.distance > g.max_distance THEN ' beyond' ELSE ' within' END, ' the limit')
+      WHEN p.resemblance IS NULL THEN 'one of these two rows has no text to compare'
+      ELSE
+        concat('these two rows share ', trim_scale(trunc((p.resemblance * 100)::numeric, 1)),
+          ' % of their text, where the limit is ',
+          trim_scale(round((g.min_resemblance * 100)::numeric, 1)), ' %')
+    END || CASE
+      WHEN p.same IS NOT NULL OR (p.id = p.other) = CASE WHEN g.min_resemblance IS NULL
+        THEN p.distance <= g.max_distance ELSE coalesce(p.resemblance >= g.min_resemblance, false) END THEN ''
+      WHEN p.id = p.other THEN ', but are in one group'
+      ELSE ', but are in two groups'
+    END,
+    p.n_decided, p.distance, p.resemblance,
+    @extschema@.simdup_own_numbers(p.content_a, p.content_b),
+    @extschema@.simdup_own_numbers(p.content_b, p.content_a),
+    @extschema@.simdup_own_text(p.content_a, p.content_b),
+    @extschema@.simdup_own_text(p.content_b, p.content_a), p.content_a, p.content_b
+  FROM first AS p;
 END $$;
 COMMENT ON FUNCTION simdup_review(regclass, integer) IS
   'the undecided pairs that a person should look at first, with what makes them doubtful';

@@ -9,9 +9,7 @@ CREATE FUNCTION simdup_near_rows(
   OUT id bigint, OUT rank bigint, OUT member bigint, OUT serial bigint, OUT size bigint,
   OUT distance integer, OUT same bigint, OUT nth bigint, OUT n_same bigint, OUT n bigint,
   OUT chances float8[]
-) RETURNS SETOF record AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 100000 ROWS 100000
-  SET search_path = pg_catalog, pg_temp SET extra_float_digits = 1 SET DateStyle = ISO
-  SET IntervalStyle = postgres;
+) RETURNS SETOF record AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 100000 ROWS 100000;
 CREATE FUNCTION simdup_report_differences(a text, b text) RETURNS jsonb
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000;
 CREATE FUNCTION simdup_report_file(n integer) RETURNS text
@@ -31,9 +29,8 @@ CREATE FUNCTION simdup_report_asked(
   source regclass, groups regclass, max_groups integer, INOUT max_distance integer, INOUT method text,
   INOUT min_resemblance float8, INOUT w integer, INOUT unit text, OUT started timestamptz,
   OUT has_content boolean, OUT has_scope boolean, OUT day_column text, OUT names name[], OUT statement text,
-  OUT members text, OUT grouped jsonb
-) LANGUAGE plpgsql STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-SET extra_float_digits = 1 SET DateStyle = ISO SET IntervalStyle = postgres AS $$
+  OUT grouped jsonb
+) LANGUAGE plpgsql STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict error
 DECLARE
   g record;
@@ -49,26 +46,11 @@ BEGIN
   END IF;
   IF groups IS NOT NULL THEN
     SELECT x.* INTO STRICT g FROM @extschema@.simdup_grouping(groups, true, false) AS x;
-    members := g.members;
     max_distance := g.max_distance;
     method := g.method;
     min_resemblance := g.min_resemblance;
     w := g.w;
     unit := g.unit;
-    EXECUTE format($query$
-      SELECT jsonb_build_object('all', count(*), 'kept', coalesce(
-        jsonb_agg(jsonb_build_object('a', concat(coalesce(x.key, d.a)), 'b', concat(coalesce(y.key, d.b)),
-            'same', d.same, 'note', d.note, 'by', d.by::text, 'at', to_char(d.at, 'YYYY-MM-DD HH24:MI'))
-          ORDER BY d.place) FILTER (WHERE d.place <= 5000), '[]'))
-      FROM (SELECT *, row_number() OVER (ORDER BY at DESC, a, b) AS place FROM %s) AS d
-        -- a decision may have another form of the row's key: 1 for 1.0
-        LEFT JOIN %s AS x ON x.key %s d.a
-        LEFT JOIN %2$s AS y ON y.key %3$s d.b
-      $query$, g.decisions, g.members, g.same_key)
-    INTO STRICT grouped;
-    grouped := jsonb_build_object('decisions', grouped, 'decide', jsonb_build_object(
-      'key_type', g.keys_of, 'decide', '@extschema@.simdup_decide', 'table', g.decisions::text,
-      'less', g.less_key, 'collation', g.collation));
   END IF;
   SELECT s.key, s.contents_of, s.has_scope, s.day_column, s.statement
   INTO STRICT key_column, contents_of, has_scope, day_column, statement
@@ -91,55 +73,32 @@ BEGIN
       USING ERRCODE = 'datatype_mismatch',
         DETAIL = format('The source is %s, whose contents are sketches.', source),
         HINT = 'Leave min_resemblance out, or name a view with the texts.';
+  ELSIF groups IS NOT NULL THEN
+    EXECUTE format($query$
+      SELECT jsonb_build_object('all', count(*), 'kept', coalesce(
+        jsonb_agg(jsonb_build_object('a', concat(coalesce(x.key, d.a)), 'b', concat(coalesce(y.key, d.b)),
+            'same', d.same, 'note', d.note, 'by', d.by::text, 'at', to_char(d.at, 'YYYY-MM-DD HH24:MI'))
+          ORDER BY d.place) FILTER (WHERE d.place <= 5000), '[]'))
+      FROM (SELECT *, row_number() OVER (ORDER BY at DESC, a, b) AS place FROM %s) AS d
+        -- a decision may have another form of the row's key: 1 for 1.0
+        LEFT JOIN %s AS x ON x.key %s d.a
+        LEFT JOIN %2$s AS y ON y.key %3$s d.b
+      $query$, g.decisions, g.members, g.same_key)
+    INTO STRICT grouped;
+    grouped := jsonb_build_object('decisions', grouped, 'decide', jsonb_build_object(
+        'key_type', g.keys_of, 'decide', '@extschema@.simdup_decide', 'table', g.decisions::text,
+        'less', g.less_key, 'collation', g.collation),
+      'questions', (
+        SELECT coalesce(jsonb_agg(to_jsonb(r) - '{content_a,content_b,only_a,only_b}'::text[]
+            || jsonb_build_object('differences',
+              @extschema@.simdup_report_differences(r.content_a, r.content_b))
+          ORDER BY r.ordinality), '[]')
+        FROM @extschema@.simdup_review(groups, 50) WITH ORDINALITY AS r
+        WHERE r.n_decided > 0));
   END IF;
 END $$;
 COMMENT ON FUNCTION simdup_report_asked(regclass, regclass, integer, integer, text, float8, integer, text) IS
   'implementation of simdup_report: the options, checked; those of a grouping where there is one';
-
--- Rows to show, by their keys: their texts, cut at 1 MB, and further columns. Of more than 4 MB for one
--- rank, two rows at least.
-CREATE FUNCTION simdup_report_letters(
-  source regclass, has_content boolean, names name[], ranks bigint[], places bigint[], keys text[]
-) RETURNS TABLE (rank bigint, place bigint, content text, cut boolean, columns jsonb)
-LANGUAGE plpgsql STABLE PARALLEL UNSAFE ROWS 1000 SET search_path = pg_catalog, pg_temp
-SET extra_float_digits = 1 SET DateStyle = ISO SET IntervalStyle = postgres
-SET enable_nestloop = on SET enable_mergejoin = on AS $$
-#variable_conflict error
-DECLARE
-  key record;
-  further text;
-BEGIN
-  SELECT k.* INTO STRICT key
-  FROM @extschema@.simdup_grouping_source(source, NULL::integer, NULL::text, NULL::float8, NULL::integer,
-    NULL::text) AS k;
-  -- an array of any length, where a function takes a hundred arguments
-  SELECT string_agg(format(
-    CASE WHEN a.atttypid IN ('date'::regtype, 'timestamp'::regtype, 'timestamptz'::regtype)
-      THEN 'to_jsonb(s.%I)' ELSE 'to_jsonb(left(s.%I::text, 2000))' END, a.attname), ', ' ORDER BY a.attnum)
-  INTO further
-  FROM pg_attribute AS a
-  WHERE a.attrelid = source AND a.attname = ANY (names);
-  RETURN QUERY EXECUTE format($query$
-    SELECT l.rank, l.place, nullif(btrim(l.start, E' \t\r\n'), ''),
-      coalesce(octet_length(l.start) < octet_length(l.content), false), l.columns
-    FROM (
-      SELECT l.*, row_number() OVER before AS n,
-        CASE WHEN octet_length(l.content) > 1048576 THEN left(l.content, 1048576) ELSE l.content END AS start,
-        sum(octet_length(l.content)) OVER before - octet_length(l.content) AS bytes
-      FROM (
-        SELECT DISTINCT ON (l.rank, l.place) l.rank, l.place, %s AS content,
-          to_jsonb(ARRAY[%s]::jsonb[]) AS columns
-        FROM unnest($1, $2, $3) AS l (rank, place, key) JOIN %s AS s ON s.%s %s l.key::%s
-        ORDER BY l.rank, l.place) AS l
-      WINDOW before AS (PARTITION BY l.rank ORDER BY l.place)) AS l
-    WHERE l.n <= 2 OR l.bytes < 4194304 OR l.content IS NULL
-    $query$,
-    CASE WHEN has_content THEN 's.content::text' ELSE 'NULL::text' END, further, source, key.key,
-    key.same_key, key.keys_of)
-  USING ranks, places, keys;
-END $$;
-COMMENT ON FUNCTION simdup_report_letters(regclass, boolean, name[], bigint[], bigint[], text[]) IS
-  'implementation of simdup_report: the texts and further columns of rows to show';
 
 -- The first n characters of a text, without a part of a word at their end. Not strict, to be inlined.
 CREATE FUNCTION simdup_report_start(content text, n integer) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -154,10 +113,11 @@ CREATE FUNCTION simdup_report(
   min_resemblance float8 DEFAULT NULL, w integer DEFAULT 4, unit text DEFAULT 'char',
   max_groups integer DEFAULT 200, groups regclass DEFAULT NULL
 ) RETURNS jsonb LANGUAGE sql STABLE PARALLEL UNSAFE COST 1000000
-  SET jit = off SET enable_nestloop = off SET enable_mergejoin = off
+  SET search_path = pg_catalog, pg_temp SET extra_float_digits = 1 SET DateStyle = ISO
+  SET IntervalStyle = postgres SET jit = off SET enable_nestloop = off SET enable_mergejoin = off
 BEGIN ATOMIC
   WITH asked AS MATERIALIZED (
-    SELECT a.*, least(max_groups, 20000) AS n_shown
+    SELECT a.*
     FROM simdup_report_asked(source, groups, max_groups, max_distance, method, min_resemblance, w, unit) AS a
     WHERE source IS NOT NULL),
   rows AS MATERIALIZED (
@@ -205,24 +165,32 @@ BEGIN ATOMIC
       AND b.nth <= CASE WHEN p.chance IS NULL THEN 142 WHEN p.a < p.b THEN 1 ELSE 2 END),
 
   -- the texts of the cases that are shown, the largest ones, and of examples
-  shown_cases AS MATERIALIZED (
-    SELECT r.*, coalesce(r.id, r.rank) AS case_id FROM asked AS q JOIN rows AS r ON r.rank <= q.n_shown),
+  shown AS MATERIALIZED (
+    SELECT r.*, coalesce(r.id, r.rank) AS case_id FROM rows AS r WHERE r.rank <= least(max_groups, 20000)),
+  to_read AS MATERIALIZED (
+    SELECT r.rank, r.place, r.key FROM shown AS r WHERE r.member <= 1000
+    UNION ALL
+    SELECT -p.place, v.* FROM shown_pairs AS p, LATERAL (VALUES (p.place_a, p.a), (p.place_b, p.b)) AS v
+    WHERE p.is_example),
   texts AS MATERIALIZED (
-    SELECT t.*
-    FROM asked AS q
-    CROSS JOIN (
-      SELECT array_agg(s.rank) AS ranks, array_agg(s.place) AS places, array_agg(s.key) AS keys
+    -- of more than 4 MB for one rank, two at least
+    SELECT t.rank, t.place, nullif(btrim(t.start, E' \t\r\n'), '') AS content,
+      coalesce(octet_length(t.start) < octet_length(t.content), false) AS cut, t.columns
+    FROM (
+      SELECT t.*, row_number() OVER before AS n,
+        CASE WHEN octet_length(t.content) > 1048576 THEN left(t.content, 1048576) ELSE t.content END AS start,
+        sum(octet_length(t.content)) OVER before - octet_length(t.content) AS bytes
       FROM (
-        SELECT r.rank, r.place, r.key FROM shown_cases AS r WHERE r.member <= 1000
-        UNION ALL
-        SELECT -p.place, p.place_a, p.a FROM shown_pairs AS p WHERE p.is_example
-        UNION ALL
-        SELECT -p.place, p.place_b, p.b FROM shown_pairs AS p WHERE p.is_example) AS s) AS s
-    CROSS JOIN LATERAL simdup_report_letters(source, q.has_content, q.names, s.ranks, s.places,
-      s.keys) AS t),
+        SELECT DISTINCT ON (t.rank, t.place) t.rank, t.place, s.content, s.columns
+        FROM to_read AS t
+        JOIN simdup_source_rows(source, ARRAY(SELECT t.key FROM to_read AS t),
+          (SELECT q.names FROM asked AS q)) AS s ON s.key = t.key
+        ORDER BY t.rank, t.place) AS t
+      WINDOW before AS (PARTITION BY t.rank ORDER BY t.place)) AS t
+    WHERE t.n <= 2 OR t.bytes < 4194304 OR t.content IS NULL),
   letters AS MATERIALIZED (
-    SELECT r.rank, r.place, r.key, r.member, r.distance, t.content, t.cut, t.columns
-    FROM shown_cases AS r JOIN texts AS t ON t.rank = r.rank AND t.place = r.place),
+    SELECT r.*, t.place IS NOT NULL AS is_read, t.content, t.cut, t.columns
+    FROM shown AS r LEFT JOIN texts AS t ON t.rank = r.rank AND t.place = r.place),
   decided AS MATERIALIZED (
     SELECT DISTINCT v.a, v.b, d.same
     FROM asked AS q
@@ -230,25 +198,29 @@ BEGIN ATOMIC
     CROSS JOIN LATERAL (VALUES (d.a, d.b), (d.b, d.a)) AS v (a, b)),
 
   -- what the letters of a case share, and what each adds
-  commons AS MATERIALIZED (
+  cases AS MATERIALIZED (
     -- a passage in common is one that half of the letters have, two at least
-    SELECT l.rank, count(*) AS compared, min(l.content) FILTER (WHERE l.member = 1) AS content,
+    SELECT l.rank, l.case_id, l.size, min(l.key) FILTER (WHERE l.member = 1) AS first,
+      min(l.scope) FILTER (WHERE l.member = 1) AS scope, max(l.distance) AS reach, min(l.day) AS since,
+      max(l.day) AS until, count(*) FILTER (WHERE l.is_read) AS compared,
+      min(l.content) FILTER (WHERE l.member = 1) AS content,
       CASE WHEN count(l.content) >= 2 THEN simdup_common_text(
         array_agg(l.content ORDER BY l.place) FILTER (WHERE l.content IS NOT NULL),
         greatest(0.5, 2.0 / count(l.content))) END AS common
     FROM letters AS l
-    GROUP BY l.rank),
+    GROUP BY l.rank, l.case_id, l.size),
   starts AS (
-    SELECT s.*, coalesce(lag(s.content) OVER alike, lead(s.content) OVER alike) AS other
-    FROM (
-      SELECT c.*, simdup_report_start(regexp_replace(left(c.content, 200), E'\\s+', ' ', 'g'), 90) AS start
-      FROM commons AS c) AS s
-    WINDOW alike AS (PARTITION BY left(s.start, 40) ORDER BY s.rank)),
+    SELECT c.*, s.start, coalesce(lag(c.content) OVER alike, lead(c.content) OVER alike) AS other
+    FROM cases AS c
+    CROSS JOIN LATERAL simdup_report_start(
+      regexp_replace(left(c.content, 200), E'\\s+', ' ', 'g'), 90) AS s (start)
+    WINDOW alike AS (PARTITION BY left(s.start, 40) ORDER BY c.rank)),
   own AS MATERIALIZED (
     SELECT l.*, simdup_own_text(l.content, coalesce(c.common, '')) AS adds
-    FROM letters AS l JOIN commons AS c ON c.rank = l.rank),
+    FROM letters AS l JOIN cases AS c ON c.rank = l.rank
+    WHERE l.is_read),
   ranked AS (
-    SELECT o.*, row_number() OVER (of_case ORDER BY coalesce(length(o.adds), 0) DESC, o.place) AS nth,
+    SELECT o.*, row_number() OVER (of_case ORDER BY coalesce(length(o.adds), 0) DESC, o.place) AS turn,
       count(*) FILTER (WHERE o.content IS NOT NULL AND o.adds IS NULL) OVER of_case AS add_nothing
     FROM own AS o
     WINDOW of_case AS (PARTITION BY o.rank)),
@@ -260,32 +232,13 @@ BEGIN ATOMIC
         'adds', simdup_report_start(r.adds, 500),
         'lacks', CASE WHEN NOT r.cut THEN simdup_report_start(simdup_own_text(c.common, r.content), 240) END,
         'numbers', simdup_report_start(simdup_own_numbers(r.content, c.content), 240))
-      ORDER BY r.nth) AS members
+      ORDER BY r.turn) AS members
     FROM asked AS q
     CROSS JOIN ranked AS r
-    JOIN commons AS c ON c.rank = r.rank
-    JOIN shown_cases AS f ON f.rank = r.rank AND f.member = 1
-    LEFT JOIN decided AS d ON d.a = f.key AND d.b = r.key
-    WHERE r.nth <= 20
+    JOIN cases AS c ON c.rank = r.rank
+    LEFT JOIN decided AS d ON d.a = c.first AND d.b = r.key
+    WHERE r.turn <= 20
     GROUP BY r.rank, r.add_nothing),
-  reaches AS (
-    SELECT r.rank, max(r.distance) AS reach, min(r.day) AS since, max(r.day) AS until
-    FROM shown_cases AS r GROUP BY r.rank),
-  cases AS (
-    SELECT f.rank, jsonb_build_object('id', f.case_id, 'size', f.size, 'outside', coalesce(o.n, 0),
-        'reach', m.reach, 'first', simdup_report_start(f.key, 200), 'start', coalesce(s.start, ''),
-        'differs', simdup_report_start(simdup_own_text(s.content, s.other), 90),
-        'common', simdup_report_start(s.common, 2000), 'compared', s.compared,
-        'add_nothing', d.add_nothing, 'members', d.members)
-      || CASE WHEN q.has_scope THEN jsonb_build_object('scope', f.scope) ELSE '{}' END
-      || CASE WHEN m.since IS NULL THEN '{}' ELSE jsonb_build_object('from', m.since, 'to', m.until) END
-      AS data
-    FROM asked AS q
-    JOIN shown_cases AS f ON f.member = 1
-    JOIN reaches AS m ON m.rank = f.rank
-    JOIN starts AS s ON s.rank = f.rank
-    JOIN described AS d ON d.rank = f.rank
-    LEFT JOIN (SELECT r.id, count(*) AS n FROM rows AS r WHERE r.n = 0 GROUP BY r.id) AS o ON o.id = f.id),
 
   -- the parts of lists that fit: a page has a character beyond ASCII in six bytes
   kept_cases AS (
@@ -293,11 +246,26 @@ BEGIN ATOMIC
     FROM (
       SELECT c.*, sum(2.5 * octet_length(c.data::text) - 1.5 * length(c.data::text))
         OVER (ORDER BY c.rank) AS bytes
-      FROM cases AS c) AS c
+      FROM (
+        -- OFFSET: each is made once
+        SELECT s.rank, jsonb_build_object('id', s.case_id, 'size', s.size, 'outside', coalesce(o.n, 0),
+            'reach', s.reach, 'first', simdup_report_start(s.first, 200), 'start', coalesce(s.start, ''),
+            'differs', simdup_report_start(simdup_own_text(s.content, s.other), 90),
+            'common', simdup_report_start(s.common, 2000), 'compared', s.compared,
+            'add_nothing', d.add_nothing, 'members', d.members)
+          || CASE WHEN q.has_scope THEN jsonb_build_object('scope', s.scope) ELSE '{}' END
+          || CASE WHEN s.since IS NULL THEN '{}' ELSE jsonb_build_object('from', s.since, 'to', s.until) END
+          AS data
+        FROM asked AS q
+        CROSS JOIN starts AS s
+        JOIN described AS d ON d.rank = s.rank
+        LEFT JOIN (SELECT r.id, count(*) AS n FROM rows AS r WHERE r.n = 0 GROUP BY r.id) AS o
+          ON o.id = s.case_id
+        OFFSET 0) AS c) AS c
     WHERE c.bytes <= greatest(least(max_groups::bigint * 5000, 8000000), 1000000)),
   listed AS MATERIALIZED (
     SELECT r.serial, coalesce(r.id, r.rank) AS case_id, r.distance, simdup_report_start(r.key, 200) AS key,
-      CASE WHEN q.has_content AND l.place IS NOT NULL
+      CASE WHEN q.has_content AND l.is_read
         THEN coalesce(simdup_report_start(l.content, 5000), '') END AS content
     FROM asked AS q
     CROSS JOIN rows AS r
@@ -336,12 +304,6 @@ BEGIN ATOMIC
     LEFT JOIN texts AS b ON b.rank = -p.place AND b.place = p.place_b
     LEFT JOIN decided AS d ON d.a = p.a AND d.b = p.b
     WHERE p.is_example),
-  questions AS (
-    SELECT coalesce(jsonb_agg(to_jsonb(r) - '{content_a,content_b,only_a,only_b}'::text[]
-        || jsonb_build_object('differences', simdup_report_differences(r.content_a, r.content_b))
-      ORDER BY r.ordinality), '[]') AS questions
-    FROM simdup_review(groups, 50) WITH ORDINALITY AS r
-    WHERE groups IS NOT NULL AND r.n_decided > 0),
 
   -- figures
   scopes AS MATERIALIZED (
@@ -405,7 +367,7 @@ BEGIN ATOMIC
   SELECT jsonb_build_object('version', 1,
       'settings', jsonb_build_object('query', q.statement, 'max_distance', q.max_distance, 'method', q.method,
         'min_resemblance', q.min_resemblance, 'w', q.w, 'unit', q.unit, 'max_groups', max_groups,
-        'groups', q.members, 'has_content', q.has_content, 'columns', q.names),
+        'groups', groups::text, 'has_content', q.has_content, 'columns', q.names),
       'counts', jsonb_build_object('rows', f.n, 'with_fingerprint', f.counted,
         'without_fingerprint', f.n - f.counted, 'distinct_fingerprints', f.n_distinct,
         'equal_sets', f.equal_sets, 'equal_rows', f.equal_rows, 'repeats', f.repeats, 'clusters', f.clusters,
@@ -420,14 +382,12 @@ BEGIN ATOMIC
       'column', q.day_column, 'unit', t.unit, 'counts', t.counts)) FROM periods AS t), '{}')
     || CASE WHEN q.has_scope AND f.n_scopes > 0
       THEN jsonb_build_object('scopes', jsonb_build_object('all', f.n_scopes, 'kept', f.kept)) ELSE '{}' END
-    || CASE WHEN groups IS NULL THEN '{}' ELSE
-      jsonb_build_object('questions', u.questions) || q.grouped END
-    || jsonb_build_object('made', jsonb_build_object(
+    || coalesce(q.grouped, '{}') || jsonb_build_object('made', jsonb_build_object(
       'at', to_char(q.started AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
       'seconds', round(extract(epoch FROM clock_timestamp() - q.started), 3),
       'postgresql', current_setting('server_version'), 'simdup', x.extversion))
   FROM asked AS q, figures AS f, sizes_to AS z, distances AS d, kept_cases AS k, kept_rows AS r,
-    kept_pairs AS p, examples AS e, questions AS u, pg_extension AS x
+    kept_pairs AS p, examples AS e, pg_extension AS x
   WHERE x.extname = 'simdup';
 END;
 COMMENT ON FUNCTION simdup_report(regclass, integer, text, float8, integer, text, integer, regclass) IS
