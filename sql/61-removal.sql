@@ -144,8 +144,8 @@ BEGIN
         string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum) AS names,
         string_agg(format('r.%I', a.attname), ', ' ORDER BY a.attnum) AS values,
         -- before columns of the store's own, where it has others of their names
-        coalesce(max(substring(a.attname
-          FROM '^((simdup_)*)(removed|kept|removed_at|foreign_key|deleted|moved_at)$')) || 'simdup_', '') AS own
+        coalesce(max(substring(a.attname FROM
+          '^((simdup_)*)(removed|kept|removed_at|foreign_key|deleted|moved_at)$')) || 'simdup_', '') AS own
       FROM (SELECT target::oid, 0, '_removed' UNION SELECT r.id, 1, '_moved' FROM reference AS r)
           AS k (id, n, ending)
         JOIN pg_class AS c ON c.oid = k.id
