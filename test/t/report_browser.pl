@@ -441,7 +441,7 @@ for my $case ([ 'by_source', 'source=letters', 'distance=3' ], [ 'by_columns', '
 	$browser->open_page("file://$folder/$case->[0].html");
 	is(js('return document.getElementById("headline").textContent.split(/[;\uff1b]/)[0]'),
 		{ by_expressions => '8 of 9 letters (88.9 %) repeat another', by_contents => '3 of 5 letters (60.0 %) repeat another',
-			in_chinese => '9 封信中有 4 封（44.4 %）与别的信重复' }->{ $case->[0] }
+			in_chinese => '9 封信中有 4 封（44.4%）与别的信重复' }->{ $case->[0] }
 		  // '4 of 9 letters (44.4 %) repeat another', "$case->[0]: the page");
 }
 my @cron = by_cron('daily', 'table=letter', 'body=body', 'fp=fp', 'distance=3', 'url=/letters/%s');
