@@ -106,6 +106,7 @@ set_option(TriggerOptions *options, TriggerKind kind, const char *argument)
 	const char *arrow = strstr(argument, ARROW);
 	char *name;
 	char *value;
+	List *names;
 
 	if (arrow == NULL)
 		return false;
@@ -122,11 +123,16 @@ set_option(TriggerOptions *options, TriggerKind kind, const char *argument)
 	if (strcmp(name, "columns") == 0)
 		return SplitIdentifierString(value, ',', &options->columns);
 	if (strcmp(name, "index") == 0)
-		return SplitIdentifierString(value, ',', &options->index) &&
-			   list_length(options->index) == 1;
-	if (strcmp(name, "condition") != 0)
+	{
+		if (!SplitIdentifierString(value, ',', &names) ||
+			list_length(names) != 1)
+			return false;
+		options->index = linitial(names);
+	}
+	else if (strcmp(name, "condition") == 0)
+		options->condition = value;
+	else
 		return false;
-	options->condition = value;
 	return true;
 }
 

@@ -321,11 +321,8 @@ simdup_trigger_find_targets(TriggerState *state)
 	ListCell *cell;
 
 	if (!OidIsValid(state->index))
-		state->index = choose_index(state->table,
-									state->options.index == NIL
-										? NULL
-										: linitial(state->options.index),
-									InvalidOid);
+		state->index =
+			choose_index(state->table, state->options.index, InvalidOid);
 	if (has_subclass(state->table))
 		tables = find_all_inheritors(state->table, AccessShareLock, NULL);
 	foreach (cell, tables)

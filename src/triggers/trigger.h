@@ -28,7 +28,7 @@ typedef struct TriggerOptions
 	bool lock;
 	List *key;		 /* names of columns; NIL: the primary key's */
 	List *columns;	 /* further ones whose change makes it act */
-	List *index;	 /* its name; NIL: the only one */
+	char *index;	 /* NULL: the only one */
 	char *condition; /* NULL: every near row counts */
 } TriggerOptions;
 
@@ -149,8 +149,9 @@ extern TriggerState *simdup_trigger_setup(FunctionCallInfo fcinfo,
 										  TriggerKind kind);
 
 /*
- * Return the tables whose arrivals the triggers of a table lock: of a clone, the one
- * with the trigger that the user made. `sibling` is a function of this extension.
+ * Return the tables that arrivals in this one lock. A partition's trigger is a clone,
+ * and locks the table of the trigger that the user made. `sibling` is a function of
+ * this extension.
  */
 extern List *simdup_trigger_locking_tables(Oid relid, Oid sibling);
 
