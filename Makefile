@@ -101,9 +101,10 @@ src/report/report_%.inc: src/report/report.%
 	sed 's/["\\]/\\&/g; s/.*/"&\\n"/' $< > $@
 src/report/report.o src/report/report.bc: $(REPORT_STRINGS)
 
-# Their loops become vector code. Many of the first end after a few turns, which a
-# processor cannot foresee, so they are unrolled.
+# Loops of these files become vector code.
 src/core/fingerprint/sketch.o src/core/search/page.o: CFLAGS += -O3
+# Many loops of a sketch end after a few turns, which a processor cannot foresee. So
+# they are unrolled.
 src/core/fingerprint/sketch.o: CFLAGS += -funroll-loops
 
 # A changed header compiles the files that include it, and their bitcode, again.

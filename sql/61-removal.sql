@@ -143,7 +143,7 @@ BEGIN
           ELSE left(c.relname, 11) || k.ending || '_' || hashtext(c.relname)::bit(32)::bigint END) AS store,
         string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum) AS names,
         string_agg(format('r.%I', a.attname), ', ' ORDER BY a.attnum) AS values,
-        -- before columns of the store's own, where it has others of their names
+        -- a prefix with which the store's own columns have names that the table lacks
         coalesce(max(substring(a.attname FROM
           '^((simdup_)*)(removed|kept|removed_at|foreign_key|deleted|moved_at)$')) || 'simdup_', '') AS own
       FROM (SELECT target::oid, 0, '_removed' UNION SELECT r.id, 1, '_moved' FROM reference AS r)

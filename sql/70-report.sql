@@ -73,7 +73,8 @@ BEGIN
       USING ERRCODE = 'datatype_mismatch',
         DETAIL = format('The source is %s, whose contents are sketches.', source),
         HINT = 'Leave min_resemblance out, or name a view with the texts.';
-  ELSIF groups IS NOT NULL THEN
+  END IF;
+  IF groups IS NOT NULL THEN
     EXECUTE format($query$
       SELECT jsonb_build_object('all', count(*), 'kept', coalesce(
         jsonb_agg(jsonb_build_object('a', concat(coalesce(x.key, d.a)), 'b', concat(coalesce(y.key, d.b)),

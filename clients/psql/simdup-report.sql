@@ -5,10 +5,10 @@
 --
 -- writes OUT.txt and OUT.html. The source is a table or view as simdup_report takes
 -- it. Without one, it is the columns or expressions -v key=id, -v body=content and
--- -v fp='minhash64(body)' of -v table=petition. -v url=… makes a link of each key:
--- https://city.example/letters/%s. -v lang=zh has the page in Chinese, -v title=… another
--- title. OUT.json keeps the counts: those of the last day before this one stand beside
--- today's.
+-- -v fp='minhash64(body)' of -v table=petition. Each key is a link with
+-- -v url=https://city.example/letters/%s. The page is in Chinese with -v lang=zh, and has
+-- another title with -v title=…. OUT.json keeps the counts: those of the last day before
+-- this one stand beside today's.
 \set ON_ERROR_STOP on
 \set QUIET on
 \if :{?distance} \else \set distance 8 \endif

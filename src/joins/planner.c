@@ -266,7 +266,7 @@ offer_joins(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer,
 		!bms_is_empty(joinrel->lateral_relids) || !is_plain_input(outer) ||
 		!is_plain_input(inner) || !has_plain_nulls(&offer))
 		return;
-	/* with aggregates below the join, its columns are not the sides' only */
+	/* with aggregation below the join, its columns are not all Vars of its sides */
 	if (IS_GROUPED_REL(joinrel))
 		return;
 	if (!SIMDUP_GATES_JOINS && is_gated(extra->restrictlist))
