@@ -9,7 +9,7 @@
 #include "utils/guc.h"
 
 #include "index/hamming/am.h"
-#include "joins/planner.h"
+#include "joins/offer.h"
 #include "server/progress.h"
 
 PG_MODULE_MAGIC_EXT(.name = "simdup", .version = SIMDUP_VERSION);

@@ -65,7 +65,7 @@ sub core_alone
 # without a folder are the server's headers, or compat.h.
 sub layers
 {
-	my @layers = qw(triggers report batch joins shingles terms bitmap index text type server core);
+	my @layers = qw(triggers report batch joins pairs shingles terms bitmap index text type server core);
 	my %place = map { $layers[$_] => $_ } 0 .. $#layers;
 	print map { m{^src/(\w+)/$} && !exists $place{$1} ? "$1 has no place in the order of layers\n" : () } glob 'src/*/';
 	lines(

@@ -20,7 +20,7 @@
 #include "core/fingerprint/hash.h"
 #include "core/host.h"
 #include "core/search/sort.h"
-#include "joins/stored_texts.h"
+#include "pairs/stored_texts.h"
 #include "server/arguments.h"
 #include "server/progress.h"
 #include "server/source.h"

@@ -11,7 +11,7 @@
 #include "batch/rows.h"
 #include "core/fingerprint/hamming.h"
 #include "core/host.h"
-#include "joins/elements.h"
+#include "pairs/elements.h"
 
 /*
  * Distinct fingerprints

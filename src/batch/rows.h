@@ -12,7 +12,7 @@
 #include "windowapi.h"
 
 #include "core/cluster/grouping.h"
-#include "joins/stored_texts.h"
+#include "pairs/stored_texts.h"
 #include "server/progress.h"
 #include "server/source.h"
 #include "server/spill.h"

@@ -18,7 +18,7 @@
 
 #include "core/compare/resemblance.h"
 #include "index/hamming/am.h"
-#include "index/planner.h"
+#include "index/selectivity.h"
 #include "server/arguments.h"
 #include "text/minhash64.h"
 #include "type/simhash64.h"

@@ -23,7 +23,7 @@
 
 #include "core/compare/resemblance.h"
 #include "core/fingerprint/hamming.h"
-#include "joins/node.h"
+#include "joins/state.h"
 #include "server/progress.h"
 #include "text/minhash64.h"
 #include "type/simhash64.h"

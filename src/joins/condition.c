@@ -15,7 +15,7 @@
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
-#include "index/planner.h"
+#include "index/selectivity.h"
 #include "joins/condition.h"
 
 /*

@@ -14,7 +14,7 @@
 #include "utils/selfuncs.h"
 
 #include "core/join/allpairs.h"
-#include "joins/planner.h"
+#include "joins/offer.h"
 
 /* Nanoseconds, as the server's costs have them: an operator takes some 10. */
 #define COST_OF_NANOSECOND (cpu_operator_cost / 10)

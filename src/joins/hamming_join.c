@@ -12,8 +12,8 @@
 
 #include "core/fingerprint/hamming.h"
 #include "core/host.h"
-#include "joins/elements.h"
-#include "joins/node.h"
+#include "pairs/elements.h"
+#include "joins/state.h"
 #include "server/progress.h"
 #include "type/simhash64.h"
 

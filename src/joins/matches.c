@@ -10,8 +10,8 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "joins/node.h"
-#include "joins/stored_texts.h"
+#include "joins/state.h"
+#include "pairs/stored_texts.h"
 
 /* The scan tuple: the columns of an outer and of an inner row. */
 

@@ -19,8 +19,8 @@
 #include SIMDUP_EXPLAIN_FORMAT
 #include SIMDUP_EXPLAIN_STATE /* NOLINT(readability-duplicate-include): one file before 18 */
 
-#include "joins/node.h"
-#include "joins/stored_texts.h"
+#include "joins/state.h"
+#include "pairs/stored_texts.h"
 #include "server/progress.h"
 
 static const CustomExecMethods hamming_methods;

@@ -17,7 +17,7 @@
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
-#include "joins/planner.h"
+#include "joins/offer.h"
 
 /*
  * Clauses

@@ -16,8 +16,8 @@
 #include "utils/lsyscache.h"
 
 #include "core/fingerprint/hamming.h"
-#include "joins/node.h"
-#include "joins/planner.h"
+#include "joins/state.h"
+#include "joins/offer.h"
 
 static bool enable_join = true;
 static set_join_pathlist_hook_type earlier_hook;

@@ -19,7 +19,7 @@
 #include "core/fingerprint/hash.h"
 #include "core/host.h"
 #include "core/join/setjoin.h"
-#include "joins/node.h"
+#include "joins/state.h"
 #include "server/progress.h"
 #include "text/minhash64.h"
 

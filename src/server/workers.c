@@ -26,7 +26,7 @@
 #include "storage/shm_mq.h"
 #include "utils/wait_event.h"
 
-#include "core/join/balls.h"
+#include "core/join/ball.h"
 #include "server/spill.h"
 
 #define KEY_COUNTER UINT64CONST(0x51D0000000000001)

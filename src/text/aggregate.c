@@ -3,7 +3,7 @@
  *	  Fingerprints over rows: simhash_agg of features, simhash_agg of ready-made
  *	  hashes of up to 65,536 bits, and minhash64_agg of features.
  *
- * simhash_agg keeps the counters of core/fingerprint/simhash.h, one set for every 64
+ * simhash_agg keeps the counters of core/fingerprint/sum.h, one set for every 64
  * bits of hash. minhash64_agg keeps a sketch. Both are exact: rows may come in any
  * order and be split among workers.
  */
@@ -15,7 +15,7 @@
 #include "utils/varbit.h"
 
 #include "core/fingerprint/hash.h"
-#include "core/fingerprint/simhash.h"
+#include "core/fingerprint/token_counts.h"
 #include "server/arguments.h"
 #include "text/minhash64.h"
 #include "text/simhash.h"

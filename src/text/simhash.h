@@ -7,7 +7,7 @@
 
 #include "fmgr.h"
 
-#include "core/fingerprint/simhash.h"
+#include "core/fingerprint/token_counts.h"
 #include "text/encoding.h"
 
 typedef struct SimdupProfile

@@ -23,7 +23,7 @@
 #include <sys/resource.h>
 
 #include "core/fingerprint/hamming.h"
-#include "core/join/balls.h"
+#include "core/join/ball.h"
 #include "core/search/sort.h"
 #include "../unit/random.h"
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "core/fingerprint/simhash.h"
+#include "core/fingerprint/token_counts.h"
 
 #define FEATURES 200
 #define TEXTS 20000

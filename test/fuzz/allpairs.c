@@ -9,7 +9,7 @@
 #include "core/fingerprint/hamming.h"
 #include "core/fingerprint/shingle.h"
 #include "core/host.h"
-#include "core/join/balls.h"
+#include "core/join/ball.h"
 #include "core/join/pigeonhole.h"
 #include "input.h"
 #include "random.h"

@@ -3,7 +3,7 @@
  *	  The bit-sliced counters against 64 plain ones of 128 bits: features added
  *	  one by one, in batches and taken back, sums merged, in any order.
  */
-#include "core/fingerprint/simhash.h"
+#include "core/fingerprint/token_counts.h"
 #include "input.h"
 
 #define MAX_ONES 128

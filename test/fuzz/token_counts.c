@@ -6,7 +6,7 @@
  * With the hash bkdr, whose collisions are easy to make, different tokens must
  * stay apart although their hashes are equal.
  */
-#include "core/fingerprint/simhash.h"
+#include "core/fingerprint/token_counts.h"
 #include "naive.h"
 
 #define MAX_TOKENS 600

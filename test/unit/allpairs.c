@@ -7,7 +7,7 @@
 #include "core/fingerprint/hamming.h"
 #include "core/fingerprint/shingle.h"
 #include "core/host.h"
-#include "core/join/balls.h"
+#include "core/join/ball.h"
 #include "random.h"
 #include "tap.h"
 

@@ -2,7 +2,7 @@
  * sum.c
  *	  The bit-sliced sum against 64 plain counters.
  */
-#include "core/fingerprint/simhash.h"
+#include "core/fingerprint/token_counts.h"
 #include "random.h"
 #include "tap.h"
 

@@ -4,7 +4,7 @@
  *	  with their short texts do not reach.
  */
 #include "core/fingerprint/hash.h"
-#include "core/fingerprint/simhash.h"
+#include "core/fingerprint/token_counts.h"
 #include "core/host.h"
 #include "core/unicode/charclass.h"
 #include "tap.h"

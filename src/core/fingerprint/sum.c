@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "core/fingerprint/simhash.h"
+#include "core/fingerprint/sum.h"
 
 /* Add the word of weight 2^plane to the counters: ripple until no carry is left. */
 static inline void

@@ -9,7 +9,7 @@
  */
 #include <string.h>
 
-#include "core/fingerprint/simhash.h"
+#include "core/fingerprint/token_counts.h"
 #include "core/host.h"
 
 /* Features of the smallest table. */

@@ -8,7 +8,7 @@
 #include <immintrin.h>
 #endif
 
-#include "core/join/balls.h"
+#include "core/join/ball.h"
 
 /* Report own[i] with each of run that is near. */
 static inline __attribute__((always_inline)) void

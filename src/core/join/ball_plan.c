@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/host.h"
-#include "core/join/balls.h"
+#include "core/join/ball.h"
 #include "core/join/pigeonhole.h"
 
 #define MIN_SAMPLE 64 /* more take longer than they save */

@@ -28,7 +28,7 @@
 #include <string.h>
 
 #include "core/host.h"
-#include "core/join/balls.h"
+#include "core/join/ball.h"
 
 #define RUN 1024		/* fingerprints that are copied together */
 #define LONG_BUCKET 128 /* a longer one is compared where it is */

@@ -20,7 +20,7 @@
 
 #include "core/search/search.h"
 #include "index/hamming/am.h"
-#include "index/planner.h"
+#include "index/selectivity.h"
 #include "type/simhash64.h"
 
 /*

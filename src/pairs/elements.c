@@ -18,9 +18,9 @@
 #include "core/fingerprint/hamming.h"
 #include "core/fingerprint/hash.h"
 #include "core/host.h"
-#include "core/join/balls.h"
+#include "core/join/ball.h"
 #include "core/join/pigeonhole.h"
-#include "joins/elements.h"
+#include "pairs/elements.h"
 
 /* From this distance on the runs of a block are too long to be worth a sort. */
 #define MAX_BLOCK_DISTANCE 16

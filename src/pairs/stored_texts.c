@@ -15,7 +15,7 @@
 #include "core/fingerprint/hash.h"
 #include "core/fingerprint/shingle.h"
 #include "core/host.h"
-#include "joins/stored_texts.h"
+#include "pairs/stored_texts.h"
 #include "server/arguments.h"
 #include "server/source.h"
 #include "server/spill.h"

@@ -7,7 +7,7 @@
 
 #include "nodes/pathnodes.h"
 
-#include "index/planner.h"
+#include "index/selectivity.h"
 #include "joins/condition.h"
 
 /* A join to offer. */

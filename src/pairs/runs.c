@@ -13,8 +13,8 @@
 #include "miscadmin.h"
 
 #include "core/host.h"
-#include "core/join/balls.h"
-#include "joins/elements.h"
+#include "core/join/ball.h"
+#include "pairs/elements.h"
 
 uint32
 simdup_part_sets(SimdupElement *elements, int64 n)
