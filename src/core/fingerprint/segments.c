@@ -37,7 +37,7 @@ simdup_segments_free(SimdupSegments *segments)
 	simdup_free(segments->breaks);
 }
 
-/* Give the breaker what comes next. */
+/* Give the breaker the next window. */
 static void
 open_window(SimdupSegments *segments)
 {
@@ -59,7 +59,7 @@ open_window(SimdupSegments *segments)
 							   segments->breaks);
 	segments->next = 0;
 
-	/* what the window's end cut off is left to the next */
+	/* the next window begins with the segment that the end cut off */
 	if (segments->window_end < segments->end && segments->count > 1)
 		segments->count--;
 }

@@ -47,7 +47,7 @@ typedef struct SimdupTokenizer
 
 /*
  * Tokenize len bytes of UTF-8. A text with fewer than n characters (words)
- * gives one n-gram of what it has; a text without any gives none. Checks for
+ * gives one n-gram of all of them; a text without any gives none. Checks for
  * interrupts.
  */
 extern void simdup_tokenize(SimdupTokenizer tokenizer, const char *text,
