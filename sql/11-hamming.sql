@@ -41,7 +41,7 @@ DEFAULT FOR TYPE simhash_ball USING hamming FAMILY simhash64_ops AS
 COMMENT ON OPERATOR CLASS simhash_ball_ops USING hamming
   IS 'EXCLUDE USING hamming (simhash_ball(fp, k) WITH ~=)';
 
--- what an index is like inside; for its owner
+-- the inside of an index; for its owner
 
 CREATE FUNCTION simdup_index_check(index regclass, every_row boolean DEFAULT false) RETURNS void
   AS 'MODULE_PATHNAME', 'simdup_index_check' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;

@@ -38,7 +38,7 @@ CREATE AGGREGATE minhash64_agg(feature text) (
 COMMENT ON AGGREGATE minhash64_agg(text) IS
   'fingerprint of the set of features in the rows, NULLs skipped; parallel';
 
--- what a distance says
+-- resemblance and distance
 
 CREATE FUNCTION minhash64_resemblance(distance integer) RETURNS float8
   AS 'MODULE_PATHNAME', 'simdup_minhash64_resemblance' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;

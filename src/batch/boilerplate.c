@@ -53,7 +53,7 @@ typedef struct Search
 	SimdupStoredTexts *contents;
 	uint32 n;
 	int64 n_null;
-	MemoryContext row_context; /* for what is made of one row; then reset */
+	MemoryContext row_context; /* of one row; then reset */
 
 	size_t min_words;	   /* of a passage */
 	SimdupPairSort *runs;  /* run and digest of a text */
@@ -155,7 +155,7 @@ find_frequent(Search *search, double min_share)
 		  simdup_compare_words);
 }
 
-/* Read a text of a sample, without what was found. */
+/* Read a text of a sample, without the passages found so far. */
 static SimdupUtf8
 read_text(const Search *search, uint64 digest)
 {

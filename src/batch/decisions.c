@@ -1,7 +1,7 @@
 /*
  * decisions.c
- *	  People's decisions about the keys of a grouping: which hold, and what the
- *	  others contradict.
+ *	  People's decisions about the keys of a grouping: those that hold, and the
+ *	  contradictions of the others.
  */
 #include "postgres.h"
 #include "compat.h"

@@ -119,7 +119,7 @@ find_cannot_links(Review *r)
 	}
 }
 
-/* Compare two pairs. Of one group, those with the lower rows come first. */
+/* Compare two pairs. Within a group, pairs of lower rows come first. */
 static int
 compare_pairs(const void *a, const void *b)
 {

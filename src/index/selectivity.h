@@ -29,8 +29,8 @@ typedef struct SimdupNearClause
 extern int simdup_plan_time_radius(PlannerInfo *root, Node *radius);
 
 /*
- * Set what the arguments after the operands say, as far as they are known at plan
- * time: the radius, or of texts min_resemblance and recall.
+ * Set the values of the arguments after the operands, as far as they are known at
+ * plan time: the radius, or of texts min_resemblance and recall.
  */
 extern void simdup_set_limits(PlannerInfo *root, SimdupNearClause *clause,
 							  List *limits);

@@ -61,7 +61,7 @@ know_text(KnownText *known, const text *content)
 }
 
 /*
- * Return what is known of the two texts that a function is called with, and the
+ * Return the properties of the two texts that a function is called with, and the
  * texts. Return NULL if one of them has no fingerprint.
  */
 static KnownText *
@@ -105,7 +105,7 @@ known_set(KnownText *known, MemoryContext context, const text *content)
 	return &known->set;
 }
 
-/* Operator class text_ops: what the index stores of a text, and answers. */
+/* Operator class text_ops: the value that the index stores for a text, and its answers. */
 
 PG_FUNCTION_INFO_V1(simdup_text_fingerprint);
 /* Compute support function 1: NULL for a text without a shingle. */

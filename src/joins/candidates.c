@@ -11,7 +11,7 @@
  * does, once for each outer row.
  *
  * Half of the memory is for the rows. Parts of the rest are for sorted keys, groups
- * and candidates, and the search has what is left.
+ * and candidates, and the search has the remainder.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -236,7 +236,7 @@ begin_texts(ShingleTexts *texts)
 	/* less than this share nothing */
 	if (state->kind == SIMDUP_SHINGLES_ABOVE && texts->min_resemblance >= 0)
 		texts->min_resemblance = Max(texts->min_resemblance, DBL_MIN);
-	/* odd options are an error of the condition, once it is evaluated */
+	/* invalid options are an error of the condition, once it is evaluated */
 	if (texts->min_resemblance <= 0 ||
 		(n == lengthof(limits) && !are_shares(limits[0], limits[3])) ||
 		!simdup_is_resemblance(DatumGetInt32(limits[1]),

@@ -242,7 +242,7 @@ simdup_read_input(SimdupJoinInput *input, SimdupRowStore *other, int64 memory,
 		uint32 hash = 0;
 
 		CHECK_FOR_INTERRUPTS();
-		/* a plan allocates for all of the statement what it allocates */
+		/* a plan allocates for the whole statement */
 		MemoryContextSwitchTo(input->plan->state->es_query_cxt);
 		row = ExecProcNode(input->plan);
 		MemoryContextSwitchTo(row_context);

@@ -1,7 +1,7 @@
 /*
  * matches.c
  *	  The candidates of a join, which wait in a sort and are evaluated: its scan
- *	  tuples, and what the node returns.
+ *	  tuples, and the tuples that the node returns.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -170,7 +170,7 @@ next_groups(NearJoinState *state)
 	return true;
 }
 
-/* Advance to the next two of all rows. Rows that are settled are passed over. */
+/* Advance to the next two of all rows. Rows that are evaluated are passed over. */
 static bool
 next_of_all(NearJoinState *state, uint32 *outer, uint32 *inner)
 {
@@ -191,7 +191,7 @@ next_of_all(NearJoinState *state, uint32 *outer, uint32 *inner)
 
 /*
  * Advance to the next candidate rows, and return whether there are any: for each
- * row of the inner group, all of the outer group. Of one set of rows, two groups are
+ * row of the inner group, all of the outer group. In a self-join, two groups are
  * a pair once, so two rows are candidates in both orders.
  */
 static bool

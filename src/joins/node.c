@@ -1,6 +1,6 @@
 /*
  * node.c
- *	  The join node: what the executor calls.
+ *	  The join node: the executor's callbacks.
  *
  * The node does not use ExecScan, whose recheck for EvalPlanQual is one of scans.
  * There its inputs give the rows to recheck, and it joins those.

@@ -45,7 +45,7 @@ extern Node *simdup_offer_side_of(const JoinOffer *offer,
  */
 extern bool simdup_offer_inputs(JoinOffer *offer);
 
-/* Set what is known of a condition by fingerprints, for estimates. */
+/* Set the statistics of a condition by fingerprints, for estimates. */
 extern void simdup_offer_near(JoinOffer *offer);
 
 /* Check whether a path that is there is cheaper than any of this join can be. */

@@ -44,7 +44,7 @@ column_of(const JoinOffer *offer, int side, Node *expr)
 	elog(ERROR, "could not find a column of a join's input");
 }
 
-/* Return what the node reads of a side: see SimdupJoinSide. */
+/* Return the columns that the node reads of a side: see SimdupJoinSide. */
 static List *
 list_side(const JoinOffer *offer, int side)
 {
@@ -65,7 +65,7 @@ list_side(const JoinOffer *offer, int side)
 	return columns;
 }
 
-/* Return what the node reads of the join: see SimdupJoinList. */
+/* Return the lists of the node: see SimdupJoinList. */
 static List *
 list_private(const JoinOffer *offer)
 {
@@ -136,7 +136,7 @@ has_plain_nulls(const JoinOffer *offer)
 #endif
 
 /*
- * Offer the path. Its custom_private has what the plan needs: the expressions of
+ * Offer the path. Its custom_private has the plan's parts: the expressions of
  * the node, those above it, its columns, and the plan's custom_private.
  */
 static void

@@ -93,8 +93,8 @@ struct NearJoinState; /* see node.h */
 extern void simdup_hamming_add_key(void *sort, uint32 number, Datum key,
 								   uint32 hash);
 /*
- * Put the pairs within a distance that joins serve. The sorts are performed. Of
- * one set of rows the second sort is NULL.
+ * Put the pairs within a distance that joins serve. The sorts are performed. In a
+ * self-join the second sort is NULL.
  */
 extern void simdup_hamming_search(struct NearJoinState *state,
 								  SimdupPairSort *keys[2], int max_distance);

@@ -47,8 +47,8 @@ typedef enum SimdupJoinSide
 typedef enum SimdupJoinExpr
 {
 	SIMDUP_JOIN_LIMITS,
-	SIMDUP_JOIN_CONDITION, /* the clause, to be shown, and where k is odd */
-	SIMDUP_JOIN_FILTER	   /* what is evaluated for each candidate */
+	SIMDUP_JOIN_CONDITION, /* the clause: shown, and evaluated if k is invalid */
+	SIMDUP_JOIN_FILTER	   /* the clauses evaluated for each candidate */
 } SimdupJoinExpr;
 
 extern const CustomScanMethods simdup_hamming_join_methods;
@@ -124,7 +124,7 @@ extern void simdup_find_candidates(NearJoinState *state);
 
 /*
  * Put a candidate: the number of the outer group's first row, and the positions of
- * both groups. Of one set of rows, each pair of groups comes once.
+ * both groups. In a self-join, each pair of groups comes once.
  */
 extern void simdup_put_candidate(NearJoinState *state, uint32 first_row,
 								 uint32 outer, uint32 inner);

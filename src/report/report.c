@@ -24,7 +24,7 @@
 
 #define REPLACEMENT_CHAR 0xFFFD
 
-/* In characters: the texts that are compared, and what is shown of them. */
+/* In characters: the texts that are compared, and the parts shown of them. */
 #define MAX_COMPARED_CHARS (1 << 20)
 #define MAX_SHOWN 800
 #define MAX_OWN_SHOWN 240 /* of a passage that one text has */

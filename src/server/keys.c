@@ -183,9 +183,8 @@ simdup_keys_get(SimdupKeys *keys, uint32 number, int buffer)
 /*
  * Numbers for keys of any one type, in the order of their first occurrence.
  *
- * An open-addressing table of numbers with 32 bits of their keys' hashes. Most
- * keys are bigint, so those are hashed and compared without the function
- * manager. With simplehash.h, finding components takes 1.1 times the time.
+ * Most keys are bigint, so those are hashed and compared without the function
+ * manager.
  *
  * Keys that are expected in order are not hashed at first. All are hashed once a key
  * comes that is not above the last one, or a look-up leaves the order. Without the
@@ -194,8 +193,9 @@ simdup_keys_get(SimdupKeys *keys, uint32 number, int buffer)
 
 typedef struct KeySlot
 {
+	uint32 number;
 	uint32 hash;
-	uint32 number; /* SIMDUP_NO_NUMBER: free */
+	char status;
 } KeySlot;
 
 struct SimdupKeyNumbers
@@ -204,21 +204,28 @@ struct SimdupKeyNumbers
 	TypeCacheEntry *type; /* NULL: bigint */
 	FmgrInfo hash;
 	Oid collation;
-	bool in_order;	   /* the keys so far, which are not in slots */
+	bool in_order;	   /* the keys so far, which have no slots */
 	uint32 found_next; /* the number after the one that was found last */
-	KeySlot *slots;
-	uint64 mask; /* of an index into slots */
+	struct keyslots_hash *slots;
+	Datum probe; /* the key that is looked up: in slots, SIMDUP_NO_NUMBER */
 };
 
-/* Make free slots, beside the numbers. */
-static void
-make_slots(SimdupKeyNumbers *numbers, uint64 n)
-{
-	numbers->mask = n - 1;
-	numbers->slots = MemoryContextAllocHuge(GetMemoryChunkContext(numbers),
-											n * sizeof(KeySlot));
-	memset(numbers->slots, 0xff, n * sizeof(KeySlot));
-}
+static bool is_key(const SimdupKeyNumbers *numbers, uint32 number, Datum key);
+
+#define SH_PREFIX keyslots
+#define SH_ELEMENT_TYPE KeySlot
+#define SH_KEY_TYPE uint32
+#define SH_KEY number
+#define SH_HASH_KEY(table, key) ((void) (key), 0) /* callers give the hash */
+#define SH_EQUAL(table, a, b) \
+	is_key((table)->private_data, a, \
+		   ((const SimdupKeyNumbers *) (table)->private_data)->probe)
+#define SH_STORE_HASH
+#define SH_GET_HASH(table, slot) (slot)->hash
+#define SH_SCOPE static inline
+#define SH_DECLARE
+#define SH_DEFINE
+#include "lib/simplehash.h"
 
 SimdupKeyNumbers *
 simdup_keynumbers_begin(SimdupKeys *keys, Oid type, Oid collation)
@@ -243,7 +250,8 @@ simdup_keynumbers_begin(SimdupKeys *keys, Oid type, Oid collation)
 					errhint(
 						"Cast the values to a type that has one, such as text."));
 	}
-	make_slots(numbers, 1024);
+	numbers->slots =
+		keyslots_create(GetMemoryChunkContext(numbers), 512, numbers);
 	return numbers;
 }
 
@@ -276,62 +284,39 @@ is_key(const SimdupKeyNumbers *numbers, uint32 number, Datum key)
 										  numbers->collation, known, key));
 }
 
-/* Return the slot of a key, or the free one where it belongs. */
+/* Add a key, and return its number. */
+static uint32
+add_key(SimdupKeyNumbers *numbers, Datum key)
+{
+	uint32 number = numbers->keys->n;
+
+	if (number == SIMDUP_NO_NUMBER - 1)
+		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				errmsg("too many keys"),
+				errdetail("At most %u different keys are possible.", number));
+	keys_store(numbers->keys, key);
+	return number;
+}
+
+/* Return the slot of a key; a new one has no number. */
 static KeySlot *
-slot_of(const SimdupKeyNumbers *numbers, Datum key, uint32 hash)
+slot_of(SimdupKeyNumbers *numbers, Datum key, uint32 hash)
 {
-	uint64 at;
+	bool found;
 
-	for (at = hash & numbers->mask;; at = (at + 1) & numbers->mask)
-	{
-		KeySlot *slot = &numbers->slots[at];
-
-		if (slot->number == SIMDUP_NO_NUMBER ||
-			(slot->hash == hash && is_key(numbers, slot->number, key)))
-			return slot;
-	}
-}
-
-/* Put a slot where its hash belongs, behind those that are there. */
-static void
-put_slot(SimdupKeyNumbers *numbers, KeySlot slot)
-{
-	uint64 at = slot.hash & numbers->mask;
-
-	while (numbers->slots[at].number != SIMDUP_NO_NUMBER)
-		at = (at + 1) & numbers->mask;
-	numbers->slots[at] = slot;
-}
-
-static void
-double_slots(SimdupKeyNumbers *numbers)
-{
-	KeySlot *slots = numbers->slots;
-	uint64 n = numbers->mask + 1;
-
-	make_slots(numbers, 2 * n);
-	for (uint64 i = 0; i < n; i++)
-		if (slots[i].number != SIMDUP_NO_NUMBER)
-			put_slot(numbers, slots[i]);
-	pfree(slots);
+	numbers->probe = key;
+	return keyslots_insert_hash(numbers->slots, SIMDUP_NO_NUMBER, hash, &found);
 }
 
 /* Put the keys that came in order into slots. */
 static void
 hash_keys(SimdupKeyNumbers *numbers)
 {
-	uint32 n = numbers->keys->n;
-	uint64 size = numbers->mask + 1;
-
-	while (n >= (size - 1) / 2)
-		size *= 2;
-	pfree(numbers->slots);
-	make_slots(numbers, size);
-	for (uint32 i = 0; i < n; i++)
+	for (uint32 i = 0; i < numbers->keys->n; i++)
 	{
-		uint32 hash = hash_of(numbers, simdup_keys_get(numbers->keys, i, 0));
+		Datum key = simdup_keys_get(numbers->keys, i, 0);
 
-		put_slot(numbers, (KeySlot){hash, i});
+		slot_of(numbers, key, hash_of(numbers, key))->number = i;
 	}
 	numbers->in_order = false;
 }
@@ -351,33 +336,7 @@ is_above(const SimdupKeyNumbers *numbers, Datum key)
 										   numbers->collation, last, key)) < 0;
 }
 
-/*
- * Add a key in its slot, or in order without one, and return its number. Half of
- * the slots stay free.
- */
-static uint32
-add_key(SimdupKeyNumbers *numbers, KeySlot *slot, Datum key, uint32 hash)
-{
-	uint32 number = numbers->keys->n;
-
-	if (number == SIMDUP_NO_NUMBER - 1)
-		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				errmsg("too many keys"),
-				errdetail("At most %u different keys are possible.", number));
-	keys_store(numbers->keys, key);
-	if (slot == NULL)
-		return number;
-	*slot = (KeySlot){hash, number};
-	if (number >= numbers->mask / 2)
-		double_slots(numbers);
-	return number;
-}
-
-/*
- * First hash the keys, and prefetch their slots and the keys there. A look-up
- * misses the cache in the table and at the key, so the look-ups of many keys
- * overlap.
- */
+/* First hash the keys, and prefetch their slots, so that the look-ups overlap. */
 void
 simdup_keynumbers_get(SimdupKeyNumbers *numbers, const Datum *keys, int n,
 					  uint32 *result)
@@ -385,28 +344,22 @@ simdup_keynumbers_get(SimdupKeyNumbers *numbers, const Datum *keys, int n,
 	uint32 hashes[SIMDUP_MANY_KEYS];
 
 	for (; n > 0 && numbers->in_order && is_above(numbers, *keys); n--)
-		*result++ = add_key(numbers, NULL, *keys++, 0);
+		*result++ = add_key(numbers, *keys++);
 	if (n > 0 && numbers->in_order)
 		hash_keys(numbers);
 	for (int i = 0; i < n; i++)
 	{
 		hashes[i] = hash_of(numbers, keys[i]);
-		__builtin_prefetch(&numbers->slots[hashes[i] & numbers->mask]);
-	}
-	for (int i = 0; i < n; i++)
-	{
-		const KeySlot *slot = &numbers->slots[hashes[i] & numbers->mask];
-
-		if (slot->number != SIMDUP_NO_NUMBER && slot->hash == hashes[i])
-			__builtin_prefetch(&numbers->keys->words[slot->number]);
+		__builtin_prefetch(
+			&numbers->slots->data[hashes[i] & numbers->slots->sizemask]);
 	}
 	for (int i = 0; i < n; i++)
 	{
 		KeySlot *slot = slot_of(numbers, keys[i], hashes[i]);
 
-		result[i] = slot->number != SIMDUP_NO_NUMBER
-						? slot->number
-						: add_key(numbers, slot, keys[i], hashes[i]);
+		if (slot->number == SIMDUP_NO_NUMBER)
+			slot->number = add_key(numbers, keys[i]);
+		result[i] = slot->number;
 	}
 }
 
@@ -417,9 +370,14 @@ simdup_keynumbers_find(SimdupKeyNumbers *numbers, Datum key)
 
 	if (number >= numbers->keys->n || !is_key(numbers, number, key))
 	{
+		const KeySlot *slot;
+
 		if (numbers->in_order)
 			hash_keys(numbers);
-		number = slot_of(numbers, key, hash_of(numbers, key))->number;
+		numbers->probe = key;
+		slot = keyslots_lookup_hash(numbers->slots, SIMDUP_NO_NUMBER,
+									hash_of(numbers, key));
+		number = slot == NULL ? SIMDUP_NO_NUMBER : slot->number;
 	}
 	if (number != SIMDUP_NO_NUMBER)
 		numbers->found_next = number + 1;

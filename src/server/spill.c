@@ -92,7 +92,7 @@ simdup_tempfile_close(SimdupTempFile *file)
 	pfree(file);
 }
 
-/* Move what is in memory to a file. */
+/* Move the contents in memory to a file. */
 static void
 begin_file(SimdupTempFile *file)
 {
@@ -138,7 +138,7 @@ simdup_tempfile_append(SimdupTempFile *file, const void *data, size_t len)
 		/* the last page grows, so a copy of it becomes old */
 		if (copy != NULL && copy->number == page)
 			copy->number = -1;
-		/* SEEK_END would miss what is not written yet */
+		/* SEEK_END would miss bytes that are not written yet */
 		if (BufFileSeekBlock(file->file, (long) page) != 0 ||
 			BufFileSeek(file->file, 0, (off_t) (offset % BLCKSZ), SEEK_CUR) !=
 				0)
@@ -232,7 +232,7 @@ typedef struct SortedRun
 {
 	BufFile *file;
 	uint64 n_left; /* pairs in the file that are not read */
-	int level;	   /* 0, or one above the level of what was merged */
+	int level;	   /* 0, or one above the level of the merged runs */
 	SimdupEntry *chunk;
 	uint32 at; /* in the chunk */
 	uint32 n;

@@ -20,7 +20,7 @@ typedef struct SimdupTempFile SimdupTempFile;
 
 extern SimdupTempFile *simdup_tempfile_create(void);
 /*
- * Keep a new file in memory up to this size. Of a longer file, keep the pages that
+ * Keep a new file in memory up to this size. For a longer file, keep the pages that
  * were read, up to the same size. Without this call the two sizes are 64 and 128 kB.
  * Make room for the size that is expected of the file, 0 if unknown.
  */

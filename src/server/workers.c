@@ -4,7 +4,7 @@
  *
  * The leader of a join puts the fingerprints into shared memory. It and the
  * workers take tiles of the join, in order, by a shared counter. A worker sends
- * what it finds through a queue, and ends each tile by a message. The leader's
+ * its pairs through a queue, and ends each tile by a message. The leader's
  * own messages wait in memory, up to a limit. The leader takes messages in the
  * order of tiles, so pairs come in the same order for any number of workers.
  * Queues are full soon, so workers do not run far ahead.
@@ -110,7 +110,7 @@ report_message(JoinLeader *leader, const Message *message)
 	return true;
 }
 
-/* Report what can be reported. Wait until this tile is the next one. */
+/* Report the pairs that are due. Wait until this tile is the next one. */
 static void
 report_until(JoinLeader *leader, uint32 tile)
 {
@@ -164,7 +164,7 @@ typedef struct Sender
 
 /*
  * Send the pairs so far. A worker waits for room in its queue. The leader keeps
- * them, reports what can be reported, and waits for its turn if it keeps many.
+ * them, reports those that are due, and waits for its turn if it keeps many.
  */
 static void
 send_pairs(Sender *sender, bool is_last)

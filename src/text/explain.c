@@ -27,7 +27,7 @@ typedef struct Side
 	uint64 fp;
 	const SimdupHashes *other_set;
 	SimdupWordSet listed;  /* shingles in the lists */
-	StringInfoData shared; /* what the other text has, too */
+	StringInfoData shared; /* the text that both have */
 	StringInfoData only;
 } Side;
 

@@ -22,7 +22,7 @@ typedef struct SimdupProfile
 /* The profile of simhash(content), as the install script's defaults. */
 extern const SimdupProfile simdup_default_profile;
 
-/* Parse a name. Raise 22023, with the list of what is allowed. */
+/* Parse a name. Raise 22023, with the list of the names. */
 extern SimdupTokenizer simdup_parse_tokenizer(const text *name);
 
 /*

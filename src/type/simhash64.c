@@ -362,7 +362,7 @@ simdup_simhash_within(PG_FUNCTION_ARGS)
 									PG_GETARG_SIMHASH64(1)) <= radius);
 }
 
-/* Mutual membership, and what the index stores of a ball */
+/* Mutual membership, and the value that the index stores for a ball */
 
 PG_FUNCTION_INFO_V1(simdup_ball_mutual);
 Datum

@@ -18,7 +18,7 @@ typedef struct Wild
 } Wild;
 
 static int
-find_breaks(void *arg, const char *text, size_t len, SimdupBreak *breaks)
+find_breaks(void *arg, const char *text, size_t len, uint32_t *breaks)
 {
 	Wild *wild = arg;
 	size_t start = (size_t) (text - wild->text);
@@ -33,8 +33,7 @@ find_breaks(void *arg, const char *text, size_t len, SimdupBreak *breaks)
 
 		while (characters-- > 0 && at < len)
 			at += (size_t) naive_char(text, at, len).len;
-		breaks[count].end = (uint32_t) at & 0x7FFFFFFF;
-		breaks[count++].is_number = characters & 1;
+		breaks[count++] = (uint32_t) at;
 	}
 	return count;
 }

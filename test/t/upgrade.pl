@@ -247,7 +247,6 @@ for my $change (
 	'ALTER OPERATOR FAMILY simhash64_hash_ops USING hash DROP FUNCTION 2 (simhash64)',
 	'ALTER TYPE simhash64 SET (TYPMOD_IN = NONE, RECEIVE = NONE)',
 	'ALTER EXTENSION simdup DROP CAST (simhash64 AS bytea); DROP CAST (simhash64 AS bytea)',
-	'ALTER TEXT SEARCH PARSER simdup_icu RENAME TO other',
 	'CREATE CAST (simhash64 AS varbit) WITH INOUT',
 	"CREATE OR REPLACE FUNCTION simdup_hash(content text, algorithm text DEFAULT 'java') RETURNS bigint "
 	  . q{AS '$libdir/simdup' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE},

@@ -89,7 +89,7 @@ find_matching_sizes(const SimdupWindow *window, WindowProbe *probe)
 	uint32_t low = (uint32_t) (size * t);
 	uint32_t high = size < max * t ? (uint32_t) (size / t) + 1 : max;
 
-	/* the product is off by rounding at most: settle it by the rule itself */
+	/* the product is off by rounding at most: apply the rule itself */
 	low = low > 0 ? low - 1 : 0;
 	high = high < max ? high : max;
 	while (low < size && !above(t, low, size))

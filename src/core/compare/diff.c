@@ -161,7 +161,7 @@ take_step(Grid *grid, int64_t d, int64_t *best)
 	return most == grid->a.n + grid->b.n;
 }
 
-/* Find the path, and note its edits: on the way back, and what it did not reach. */
+/* Find the path, and note its edits: those on the way back, and the rest of both. */
 static void
 find_path(Grid *grid)
 {
@@ -222,7 +222,7 @@ add_part(SimdupDiff *diff, bool same, size_t a_units, size_t b_units)
 	diff->parts[diff->n - 1].b_len += (uint32_t) b_units;
 }
 
-/* Append the parts of a grid, by what is edited in either text. */
+/* Append the parts of a grid, by the edits of either text. */
 static void
 add_grid(SimdupDiff *diff, const DiffUnits *a, const DiffUnits *b)
 {
@@ -239,8 +239,8 @@ add_grid(SimdupDiff *diff, const DiffUnits *a, const DiffUnits *b)
 
 /*
  * Check whether the equal part between two changes is too short to be read as
- * equal. So is a short gap without a word, and what is small beside both
- * changes.
+ * equal. So is a short gap without a word, and a part that is small
+ * beside both changes.
  */
 static bool
 is_noise(const DiffUnits *a, const SimdupDiffPart *before,

@@ -303,7 +303,7 @@ end_number(Output *out, size_t i)
 
 /*
  * Multiply the number from bytes[start] on by a power of ten. It has no point yet.
- * Put one before what is left of its n_decimals last digits. Zeros at its beginning
+ * Put one before the rest of its n_decimals last digits. Zeros at its beginning
  * stay if it is not multiplied.
  */
 static void

@@ -6,7 +6,7 @@
  * sentences. So the time is linear in their lengths.
  *
  * Boilerplate is known by longer runs, of LONG_RUN words. These do not look at
- * sentences, because an index may depend on what is taken out.
+ * sentences, because an index may depend on the text that remains.
  */
 #include "core/compare/passages.h"
 
@@ -108,8 +108,8 @@ mark_words(const SimdupWords *words, const SimdupWordSet *keys)
 }
 
 /*
- * In scripts without blanks, mark what is left between marked words of a sentence,
- * if it is one or two characters. The text that differs is no word then.
+ * In scripts without blanks, mark one or two characters that remain between
+ * marked words of a sentence. The text that differs is no word then.
  */
 static void
 mark_fragments(const SimdupWords *words, bool *marked)
@@ -366,7 +366,7 @@ collect_own(Sharer *sharer, size_t max_tail, SimdupHashes *all)
 		simdup_hashes_add(all, sharer->own.hashes[i]);
 }
 
-/* Drop own words that are common, such as a greeting's, and judge what is left. */
+/* Drop own words that are common, such as a greeting's, and judge the rest. */
 static void
 judge_rest(Sharer *sharer, const SimdupWordSet *common)
 {
@@ -381,7 +381,7 @@ judge_rest(Sharer *sharer, const SimdupWordSet *common)
 		sharer->is_bare = n < MIN_SHORT_REST || n * 20 < sharer->words.n;
 }
 
-/* Check whether two texts have little in common but for what is marked. */
+/* Check whether two texts have little in common beside the marked words. */
 static bool
 are_different(const Sharer *a, const Sharer *b)
 {

@@ -16,7 +16,7 @@
 
 /* Sets */
 
-/* Steps of a merge between two looks at what can still be reached. */
+/* Steps of a merge between two checks whether the limit can still be reached. */
 #define STRETCH 64
 
 /* Steps between two looks for interrupts. */

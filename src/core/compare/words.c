@@ -74,7 +74,7 @@ replace_char(void *arg, uint32_t cp)
 {
 	SimdupWords *words = arg;
 
-	/* what is replaced is in a word, which the analyzer does not know */
+	/* the replaced bytes are in a word, which the analyzer does not know */
 	if (words->n > 0)
 		end_with(words, cp);
 }

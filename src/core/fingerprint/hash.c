@@ -207,7 +207,7 @@ java(const char *s, size_t len)
 	{
 		uint32_t cp = simdup_utf8_decode(p, end, &bytes);
 
-		/* Java reads what is not UTF-8 as the replacement character */
+		/* Java reads bytes that are not UTF-8 as the replacement character */
 		if (cp == SIMDUP_INVALID_CHAR)
 			cp = 0xFFFD;
 		if (cp >= 0x10000)

@@ -28,7 +28,7 @@ simdup_segments_begin(SimdupSegments *segments, SimdupBreaker breaker,
 	segments->breaker = breaker;
 	segments->p = (const unsigned char *) text;
 	segments->end = segments->p + len;
-	segments->breaks = simdup_alloc(window * sizeof(SimdupBreak) + 1);
+	segments->breaks = simdup_alloc(window * sizeof(uint32_t) + 1);
 }
 
 void
@@ -37,7 +37,7 @@ simdup_segments_free(SimdupSegments *segments)
 	simdup_free(segments->breaks);
 }
 
-/* Give the breaker what comes next. */
+/* Give the breaker the next window. */
 static void
 open_window(SimdupSegments *segments)
 {
@@ -59,7 +59,7 @@ open_window(SimdupSegments *segments)
 							   segments->breaks);
 	segments->next = 0;
 
-	/* what the window's end cut off is left to the next */
+	/* the next window begins with the segment that the end cut off */
 	if (segments->window_end < segments->end && segments->count > 1)
 		segments->count--;
 }
@@ -128,7 +128,6 @@ look_at(const unsigned char *p, const unsigned char *end,
 bool
 simdup_segments_next(SimdupSegments *segments, SimdupSegment *segment)
 {
-	const SimdupBreak *at;
 	const unsigned char *end;
 
 	if (segments->p >= segments->end)
@@ -136,10 +135,8 @@ simdup_segments_next(SimdupSegments *segments, SimdupSegment *segment)
 	if (segments->next == segments->count)
 		open_window(segments);
 
-	at = &segments->breaks[segments->next];
-	end = segments->window + at->end;
-	*segment = (SimdupSegment){.bytes = (const char *) segments->p,
-							   .is_number = at->is_number};
+	end = segments->window + segments->breaks[segments->next];
+	*segment = (SimdupSegment){.bytes = (const char *) segments->p};
 	if (segments->end - end < 8 ||
 		!look_at_ascii(segments->p, (size_t) (end - segments->p), segment))
 		look_at(segments->p, end, segment);

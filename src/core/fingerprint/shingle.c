@@ -32,7 +32,7 @@
 /* Bits of one distribution: its buckets fit the first-level cache. */
 #define MAX_DIGIT_BITS 11
 
-/* Units that are turned into windows together. */
+/* Units that become windows together. */
 #define SLIDE_UNITS 256
 
 typedef struct Slider

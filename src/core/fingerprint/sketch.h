@@ -61,7 +61,7 @@ extern int simdup_minhash_equal(const uint32_t *a, const uint32_t *b,
 
 /*
  * Compute one hash for each band of n_hashes / n_bands consecutive elements;
- * what is left over takes no part. 1 <= n_bands <= n_hashes.
+ * a remainder takes no part. 1 <= n_bands <= n_hashes.
  */
 extern void simdup_band_hashes(const uint32_t *signature, int n_hashes,
 							   uint64_t *bands, int n_bands);

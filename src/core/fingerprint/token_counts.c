@@ -343,7 +343,7 @@ simdup_token_counts_keep_top(SimdupTokenCounts *features, size_t n)
 
 	if (n >= features->count)
 		return;
-	/* quickselect; should the pivots be bad, sorting what is left settles it */
+	/* quickselect; should the pivots be bad, the rest is sorted */
 	for (int rounds = 0; low < high && rounds < 64; rounds++)
 	{
 		size_t split = partition(f, low, high);

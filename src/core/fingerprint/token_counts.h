@@ -37,7 +37,7 @@ typedef struct SimdupTokenCounts
 	uint64_t *slots;		  /* hash tag and 1 + index of a feature, or 0 */
 	size_t mask;			  /* slots - 1, slots a power of 2 */
 	SimdupTokenChunk *chunks; /* copies of tokens, newest first */
-	char *chunk_at;			  /* what is free of the newest */
+	char *chunk_at;			  /* the free part of the newest */
 	size_t chunk_left;
 } SimdupTokenCounts;
 

@@ -17,13 +17,6 @@
 /* The most bytes that a breaker is given at a time. */
 #define SIMDUP_BREAK_WINDOW (1 << 15)
 
-/* The end of a segment, as an offset. */
-typedef struct SimdupBreak
-{
-	uint32_t end : 31;
-	uint32_t is_number : 1;
-} SimdupBreak;
-
 /*
  * Split text[0..len), len from 1 to SIMDUP_BREAK_WINDOW, into segments without a
  * gap. Write their ends in rising order to breaks, which has room for len of
@@ -31,7 +24,7 @@ typedef struct SimdupBreak
  */
 typedef struct SimdupBreaker
 {
-	int (*find)(void *arg, const char *text, size_t len, SimdupBreak *breaks);
+	int (*find)(void *arg, const char *text, size_t len, uint32_t *breaks);
 	void *arg;
 } SimdupBreaker;
 
@@ -54,7 +47,7 @@ typedef struct SimdupTokenizer
 
 /*
  * Tokenize len bytes of UTF-8. A text with fewer than n characters (words)
- * gives one n-gram of what it has; a text without any gives none. Checks for
+ * gives one n-gram of all of them; a text without any gives none. Checks for
  * interrupts.
  */
 extern void simdup_tokenize(SimdupTokenizer tokenizer, const char *text,
@@ -76,9 +69,8 @@ typedef struct SimdupSegment
 {
 	const char *bytes;
 	size_t len;
-	bool is_word;	/* has a word character of profile 1 */
-	bool is_number; /* so says the breaker */
-	bool folds;		/* has a character that folds */
+	bool is_word; /* has a word character of profile 1 */
+	bool folds;	  /* has a character that folds */
 } SimdupSegment;
 
 typedef struct SimdupSegments
@@ -88,7 +80,7 @@ typedef struct SimdupSegments
 	const unsigned char *end;		 /* of the text */
 	const unsigned char *window;	 /* where the breaker's text begins ... */
 	const unsigned char *window_end; /* ... and ends */
-	SimdupBreak *breaks;
+	uint32_t *breaks;
 	int count;
 	int next;
 } SimdupSegments;

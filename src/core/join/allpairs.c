@@ -235,8 +235,8 @@ make_plan(int k, bool cross, SimdupPairSet a, SimdupPairSet b, uint64_t varying)
 /* Partitioning */
 
 /*
- * The bucket of a fingerprint: its block, moved to the top, times an odd number;
- * of the product the highest bits. A block without gaps has one bucket a value.
+ * The bucket of a fingerprint: the highest bits of its block, moved to the top, times
+ * a number without a factor 2. A block without gaps has one bucket a value.
  * With gaps, values may share a bucket, and `same` tells them apart. Each depth
  * has its own number, so that values that collide once are parted later.
  */

@@ -107,7 +107,7 @@ extern double simdup_pair_join_cost(int max_distance, double n, double m);
 extern void simdup_join_by_recursion(SimdupPairJoin *join, SimdupPairSet a,
 									 const SimdupPairSet *b);
 
-/* Return what the recursion costs in nanoseconds, and the bits that vary. */
+/* Return the cost of the recursion in nanoseconds, and the bits that vary. */
 extern double simdup_recursion_cost(const SimdupPairJoin *join, SimdupPairSet a,
 									const SimdupPairSet *b, uint64_t *varying);
 

@@ -119,7 +119,7 @@ extern void simdup_compare_within(const SimdupComparison *c,
 
 /*
  * Report all pairs of a, where b is NULL, or in a cross join those of one from
- * each set, except equal ones. Do it by what is cheaper: balls (balls.c), or the
+ * each set, except equal ones. Take the cheaper way: balls (balls.c), or the
  * recursion alone.
  */
 extern void simdup_pair_join(SimdupPairJoin *join, SimdupPairSet a,
@@ -151,7 +151,7 @@ extern void simdup_balls_join(SimdupBalls *balls, uint32_t tile,
 /* Give a pair to the join, which is `balls`: a SimdupPairPut. */
 extern void simdup_balls_report(void *balls, uint32_t a, uint32_t b);
 
-/* Return what a helper joins by, from the shared memory. */
+/* Return a helper's part of the join, from the shared memory. */
 extern SimdupBalls *simdup_balls_help(void *memory);
 
 #endif /* SIMDUP_CORE_JOIN_BALLS_H */

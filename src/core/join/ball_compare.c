@@ -21,7 +21,7 @@ compare_one(const SimdupComparison *c, const uint64_t *own, uint32_t i,
 			c->found(c->arg, i, j);
 }
 
-/* By popcnt, or on processors other than x86-64 what they have. */
+/* By popcnt, or on processors other than x86-64 their own instruction. */
 SIMDUP_POPCNT_CLONES static void
 compare_plain(const SimdupComparison *c, const uint64_t *own, uint32_t n,
 			  const uint64_t *run, uint32_t m)

@@ -51,7 +51,7 @@ take_sample(SimdupPairSet set, Sample *sample)
 	}
 }
 
-/* A join to plan, and what is known of it. */
+/* A join to plan, and its statistics. */
 typedef struct Planning
 {
 	bool cross;

@@ -20,8 +20,8 @@
  * Keys are so long that a bucket has some five fingerprints. Those of all buckets
  * that a bucket meets are copied together, into a run. Vector instructions
  * compare the run with the bucket, and look again where something is near. The
- * high bits of a key name a tile. Buckets are visited tile by tile, so what they
- * meet is in the cache.
+ * high bits of a key name a tile. Buckets are visited tile by tile, so the
+ * buckets that they meet are in the cache.
  *
  * Two buckets with very many pairs (skew) are a join of their own.
  */
@@ -72,7 +72,7 @@ struct SimdupBalls
 	SimdupComparison comparison;
 	const SimdupComparer *comparer;
 
-	/* what differs in the keys of buckets that meet, by its highest bit */
+	/* the differences of the keys of buckets that meet, by their highest bit */
 	uint32_t ball[SIMDUP_MAX_BALL];
 	uint32_t ball_ends[SIMDUP_MAX_KEY_BITS];
 
@@ -229,8 +229,8 @@ meet_long(SimdupBalls *work, uint32_t key, uint32_t other)
 }
 
 /*
- * The bucket of a key with those whose keys differ from it by what a part of the
- * ball lists. Short ones are added to the run.
+ * The bucket of a key with those whose keys differ from it by the list of a part of
+ * the ball. Short ones are added to the run.
  */
 static void
 meet_part(SimdupBalls *work, uint32_t key, const uint32_t *ball,
@@ -297,7 +297,7 @@ meet_ball(SimdupBalls *work, uint32_t key)
 	compare_run(work, key);
 }
 
-/* List what may differ in two keys of buckets that meet, nothing first. */
+/* List the differences of two keys of buckets that meet, 0 first. */
 static void
 make_ball(SimdupBalls *work)
 {

@@ -48,7 +48,7 @@
 /* An element is worth a bit if one set in this number has it. */
 #define SETS_PER_BIT 16
 
-/* Steps of a merge between two looks at what is still possible. */
+/* Steps of a merge between two checks whether the limit can still be reached. */
 #define MERGE_STEPS 32
 
 /* Of a chunk; see table_bits. */

@@ -3,7 +3,7 @@
  *	  How a Hamming search is split over the four rotations of a fingerprint, and
  *	  the search in a page of an index.
  *
- * Rotation i is the fingerprint turned so that its block i, 16 bits, stands in
+ * Rotation i is the fingerprint rotated so that its block i, 16 bits, stands in
  * front. Generalised pigeonhole: let radii r[i] >= -1 satisfy
  * sum(r[i] + 1) > k. Two fingerprints within distance k differ, for some i, in
  * at most r[i] bits of block i. So a search reads, in the order of rotation i,

@@ -23,8 +23,8 @@ typedef size_t (*SimdupHtmlEncode)(void *arg, uint32_t code_point, char *out);
 
 /*
  * Strip len bytes in any encoding that contains ASCII; out has room for
- * SIMDUP_HTML_ROOM(len) bytes and is filled to the length returned. Never fails: what is
- * not markup is text, and markup that does not end goes to the end of the
+ * SIMDUP_HTML_ROOM(len) bytes and is filled to the length returned. Never fails: all but
+ * markup is text, and markup that does not end goes to the end of the
  * input. Linear in len, checks for interrupts.
  */
 extern size_t simdup_html_text(const char *html, size_t len, char *out,

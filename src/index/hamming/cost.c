@@ -158,7 +158,7 @@ cost_of_lookups(PlannerInfo *root, IndexPath *path, double rows,
 /*
  * Check whether a bitmap scan of these rows is faster than a plain one, but
  * looks more expensive. The planner lets it pay for the condition on each row,
- * although a bitmap is exact. That hides what it saves on a table most of whose
+ * although a bitmap is exact. That hides its saving on a table most of whose
  * pages are read. Against a scan of the table it still has to win.
  */
 static bool

@@ -67,7 +67,7 @@ forget_last_text(Datum arg pg_attribute_unused(),
 
 /*
  * Call the support function. Many rows are indexed in one memory context, so
- * what the function allocates goes to a context of its own.
+ * the function allocates in a context of its own.
  */
 static bool
 compute_fingerprint(Relation index, Datum value, uint64 *fp)

@@ -1,7 +1,7 @@
 /*
  * handler.c
- *	  The access method hamming: its operator classes, its options, and what it can
- *	  do.
+ *	  The access method hamming: its operator classes, its options, and its
+ *	  properties.
  */
 #include "postgres.h"
 #include "compat.h"

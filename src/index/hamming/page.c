@@ -149,7 +149,7 @@ simdup_hamming_read(Relation index, BlockNumber block)
 	return ReadBuffer(index, block);
 }
 
-/* Return what is wrong with a page of this tree and level, or NULL. */
+/* Return the fault of a page of this tree and level, or NULL. */
 static const char *
 find_fault(Page page, int tree, int level)
 {

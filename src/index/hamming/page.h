@@ -214,7 +214,7 @@ extern void simdup_hamming_set_child(Page page, int i, const SimdupEntry *low,
 
 /* Reading pages, checked */
 
-/* Where a page was when it was read last, and what it then held. */
+/* The place of a page when it was read last, and its contents then. */
 typedef struct HammingHint
 {
 	Buffer buffer;
@@ -274,11 +274,11 @@ extern Buffer simdup_hamming_extend(Relation index, ForkNumber fork);
 extern void simdup_hamming_make_hints(Relation index);
 /* Pin a page that was probably read before. */
 extern Buffer simdup_hamming_read_again(Relation index, BlockNumber block);
-/* Remember what the page, locked, holds. */
+/* Remember the contents of the page, which is locked. */
 extern void simdup_hamming_remember(Relation index, Buffer buffer);
 /* Ask the server for a page that will be read, unless it is in memory. */
 extern void simdup_hamming_read_ahead(Relation index, BlockNumber block);
-/* Let the processor load what is remembered of a page. */
+/* Let the processor load the remembered contents of a page. */
 extern void simdup_hamming_prefetch_hint(Relation index, BlockNumber block);
 /*
  * Let the processor load a page that will be read, above all where the value

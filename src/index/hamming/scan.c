@@ -112,7 +112,7 @@ distances_of(const HammingOrder *order, uint64 fp)
 	return distances;
 }
 
-/* Return the least radius that holds a batch of rows above what is complete. */
+/* Return the least radius that holds a batch of rows above the complete radius. */
 static int
 radius_of_batch(IndexScanDesc scan)
 {
@@ -180,7 +180,7 @@ next_radius(IndexScanDesc scan)
 }
 
 /*
- * Find the next candidates, which are above what is complete. Return false if no
+ * Find the next candidates, which are above the complete radius. Return false if no
  * row with a fingerprint is left.
  */
 static bool

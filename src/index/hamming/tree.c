@@ -163,7 +163,7 @@ put_page(BulkWriteState *writer, BlockNumber block, Page page)
 	memcpy(buffer, page, BLCKSZ);
 	smgr_bulk_write(writer, block, buffer, true);
 #else
-	/* aligned as 16 wants what it writes directly */
+	/* aligned as 16 wants the pages that it writes directly */
 	char memory[BLCKSZ + 4096];
 	Page copy = (Page) TYPEALIGN(4096, memory);
 

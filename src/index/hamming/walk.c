@@ -2,7 +2,7 @@
  * walk.c
  *	  Searches: their radii, the leaves of one tree that hold a block near the
  *	  center, in order, and the rows on them that match. Every value is compared
- *	  whole, so what is found is exact.
+ *	  whole, so results are exact.
  *
  * A walk goes down level by level. The children of an inner page that may hold a
  * near block are listed in one pass, under one lock, and visited later. README
@@ -33,7 +33,7 @@
  * The inner pages of a tree are an equi-depth histogram of its values (Qin et
  * al. 2018 choose radii by histograms). The backend keeps a coarse copy of the
  * histogram, and renews the copy when the file has grown by a half. Radii
- * decide what is read, not what is found, so the copy may be old.
+ * decide which leaves are read, not the result, so the copy may be old.
  */
 
 /* A level with this many children is fine enough to make the histogram. */

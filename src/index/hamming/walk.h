@@ -96,7 +96,7 @@ typedef struct HammingOrder
 
 typedef struct HammingScan
 {
-	/* what can fulfil the conditions: rows with a fingerprint, and without */
+	/* whether rows with a fingerprint, and without, can fulfil the conditions */
 	bool reads_values;
 	bool reads_nulls;
 	/* a condition that the index cannot decide, for all rows or those without */
@@ -107,7 +107,7 @@ typedef struct HammingScan
 
 	bool started;
 	bool searches;			  /* else the trees are read as a whole */
-	SimhashBall search;		  /* what is walked through */
+	SimhashBall search;		  /* the ball that is walked */
 	int tree;				  /* being walked through; -1 before the first */
 	int radii[HAMMING_TREES]; /* -1: the tree is not read */
 	HammingCosts costs;
