@@ -8,8 +8,7 @@
 # - ```sh runs line by line, by the rule below that fits its command.
 #
 # Another kind of fence is an error, and so is a shell line without a rule.
-# A README begins with a picture of what follows: its statements run further down.
-# Any other page begins with a fence that runs. Links must lead to a file and a heading, and
+# Each page begins with a fence that runs. Links must lead to a file and a heading, and
 # pages must be short.
 #
 # Depends on the server's internals.
@@ -159,16 +158,6 @@ sub run_sql
 	return;
 }
 
-# The statements of the picture stand in later fences.
-sub shown_again
-{
-	my ($picture, @later) = @_;
-	my $later = join ' ', map { $_->{body} =~ s/\s+/ /gr } @later;
-
-	like($later, qr/\Q$_\E;/, "$page shows again: $_") for split /\s*;\s*/, $picture->{body};
-	return;
-}
-
 sub close_psql
 {
 	my ($session) = @_;
@@ -310,13 +299,7 @@ for (grep { !/^clients/ } @pages)
 	$page = $_;
 	new_database();
 	$psql = open_psql('reader', '-q');
-	my @fences = fences(slurp_file($page));
-	if ($page =~ /^README/)
-	{
-		my $picture = shift @fences;
-		shown_again($picture, @fences);
-	}
-	for my $fence (@fences)
+	for my $fence (fences(slurp_file($page)))
 	{
 		my $run = $runs{ $fence->{kind} } or die "nothing runs the fence in line $fence->{line} of $page: $fence->{kind}";
 		$run->($fence);
@@ -391,9 +374,9 @@ for my $file (grep { !/RESULTS/ } @pages)
 }
 
 my @doc = grep { m{^doc/} } @manual;
-my $n_words = () = join(' ', map { decode_utf8(slurp_file($_)) } 'README.md', @doc) =~ /\S+/g;
-cmp_ok(@doc, '<=', 13, scalar(@doc) . ' pages in doc');
-cmp_ok($n_words, '<=', 18_500, "... of $n_words words with README.md");
+my $n_words = () = join(' ', map { decode_utf8(slurp_file($_)) } @doors, @doc) =~ /\S+/g;
+cmp_ok(@doc, '<=', 15, scalar(@doc) . ' pages in doc');
+cmp_ok($n_words, '<=', 21_000, "... of $n_words words with both READMEs");
 
 $node->stop;
 done_testing();
