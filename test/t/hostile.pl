@@ -336,8 +336,24 @@ sub estimate
 
 	return said($node, "EXPLAIN SELECT FROM data.few WHERE $condition", @who) =~ /rows=(\d+)/ ? $1 : -1;
 }
-my ($common, $rare) = map { "ext.simhash_within(fp, '$_', 0)" } '0123456789abcdef', 'ffffffffffffffff';
-is(estimate($common, @as_clerk), estimate($rare, @as_clerk), 'the estimate of simhash_within tells nothing about hidden values');
+for my $within ("ext.simhash_within(fp, '%s', 0)", "fp OPERATOR(ext.<@) ext.simhash_ball('%s', 0)")
+{
+	my ($common, $rare) = map { sprintf $within, $_ } '0123456789abcdef', 'ffffffffffffffff';
+
+	is(estimate($common, @as_clerk), estimate($rare, @as_clerk), "the estimate of $within tells nothing about hidden values");
+	like(sql("EXPLAIN SELECT FROM data.common WHERE $common"), qr/rows=9\d\d /, 'but helps who may read them');
+}
+sql(<<'SQL');
+GRANT SELECT ON data.common TO clerk;
+ALTER TABLE data.common ENABLE ROW LEVEL SECURITY;
+CREATE POLICY few ON data.common USING (id > 2000);
+SQL
+for my $near ("fp OPERATOR(ext.<@) ext.simhash_ball('%s', 0)", "fp OPERATOR(ext.<) '%s'", "fp OPERATOR(ext.>=) '%s'")
+{
+	my ($below, $above) = map { said($node, sprintf("EXPLAIN SELECT FROM data.common WHERE $near", $_), @as_clerk) =~ s/'.*'//gr } '0123456789abcdef', '0123456789abcdf0';
+
+	is($below, $above, "nor does the estimate of $near under row security");
+}
 
 # a constraint holds for rows that the writer does not see, without telling which
 sql(<<'SQL');
