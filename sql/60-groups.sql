@@ -32,7 +32,7 @@ COMMENT ON FUNCTION simdup_group_changes(regclass, regclass, regclass, regclass,
 CREATE FUNCTION simdup_grouping(
   groups regclass, for_owner boolean, locked boolean,
   OUT members regclass, OUT decisions regclass, OUT events regclass, OUT settings regclass,
-  OUT keys_of text, OUT same_key text, OUT less_key text, OUT collation text, OUT pairs text,
+  OUT keys_of text, OUT same_key text, OUT less_key text, OUT ordering text, OUT pairs text,
   OUT source regclass, OUT max_distance integer, OUT method text, OUT min_resemblance float8, OUT w integer,
   OUT unit text, OUT next_id bigint, OUT next_refresh bigint
 ) LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET row_security = off AS $$
@@ -65,12 +65,12 @@ BEGIN
   decisions := four.tables[2];
   events := four.tables[3];
   settings := four.tables[4];
-  SELECT k.key, k.keys_of, k.same_key, k.less_key, k.collation, format($pairs$(
+  SELECT k.key, k.keys_of, k.same_key, k.less_key, k.ordering, format($pairs$(
       SELECT DISTINCT CASE WHEN u.a %2$s u.b%3$s THEN u.a ELSE u.b END AS a,
         CASE WHEN u.a %2$s u.b%3$s THEN u.b ELSE u.a END AS b
       FROM (SELECT unnest($1::%1$s[])%4$s AS a, unnest($2::%1$s[])%4$s AS b) AS u) AS p$pairs$,
     k.keys_of, k.less_key, k.ordering, k.collation)
-  INTO STRICT name, keys_of, same_key, less_key, collation, pairs
+  INTO STRICT name, keys_of, same_key, less_key, ordering, pairs
   FROM @extschema@.simdup_grouping_source(groups, NULL::integer, NULL::text, NULL::float8, NULL::integer,
     NULL::text) AS k;
   IF name <> 'key' THEN
