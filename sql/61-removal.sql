@@ -199,10 +199,10 @@ WHERE NOT EXISTS (SELECT FROM %s AS r WHERE r.%s %s m.removed AND r.%sremoved_at
     statements (phase, id, n, i, text) AS (
       SELECT 0, NULL, NULL, 0, format('%s belongs to another role', pg_describe_object(u.class, u.id, 0))
       FROM used AS u
-        JOIN pg_shdepend AS d ON d.classid = u.class AND d.objid = u.id AND d.deptype = 'o'
-          AND d.dbid = (SELECT b.oid FROM pg_database AS b WHERE b.datname = current_database())
-        JOIN pg_roles AS r ON r.oid = d.refobjid AND NOT r.rolsuper AND r.oid <> ALL (key.trusted)
-      WHERE u.class = ANY ('{pg_class,pg_type,pg_proc,pg_operator}'::regclass[])
+        JOIN (SELECT tableoid, oid, relowner FROM pg_class WHERE relkind NOT IN ('i', 'I')
+          UNION ALL SELECT tableoid, oid, typowner FROM pg_type WHERE typrelid = 0 AND typelem = 0
+          UNION ALL SELECT tableoid, oid, proowner FROM pg_proc) AS o (class, id, owner) USING (class, id)
+        JOIN pg_roles AS r ON r.oid = o.owner AND NOT r.rolsuper AND r.oid <> ALL (key.trusted)
       UNION ALL
       SELECT 1, m.id, m.n, 0,
         translate(format('-- CREATE INDEX ON %s (%s)', m.id::regclass, m.names), E'\n\r', '  ')

@@ -468,6 +468,8 @@ my %strange = (
 		CREATE TRIGGER t AFTER UPDATE ON data.answer EXECUTE FUNCTION trap.fires(); RESET ROLE',
 	"a trigger's condition" => 'CREATE TRIGGER t BEFORE UPDATE ON data.answer FOR EACH ROW WHEN (trap.runs())
 		EXECUTE FUNCTION suppress_redundant_updates_trigger()',
+	'a role of the system' => 'CREATE FUNCTION data.fires() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN END $$; ALTER FUNCTION data.fires() OWNER TO pg_monitor;
+		CREATE TRIGGER t AFTER UPDATE ON data.answer EXECUTE FUNCTION data.fires()',
 	'a rule' => 'CREATE RULE r AS ON DELETE TO data.mail DO ALSO SELECT trap.runs()',
 	'a check' => 'ALTER TABLE data.answer ADD CHECK (trap.runs()) NOT VALID',
 	'a table that refers to one that refers' => 'GRANT REFERENCES ON data.answer TO mallory; SET ROLE mallory;
