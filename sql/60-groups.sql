@@ -42,6 +42,8 @@ DECLARE
   wrong record;
   name text;
 BEGIN
+  owner text;  -- of the source: in the settings, and now
+  new_owner text;
   SELECT g.relname AS name, n.nspname AS schema, array_agg(c.oid ORDER BY e.i) AS tables,
     min(g.relname || e.ending) FILTER (WHERE c.oid IS NULL) AS missing
   INTO four
@@ -101,7 +103,12 @@ BEGIN
     UNION ALL
     SELECT 3, format('another role owns the function of trigger %I on %s', t.tgname, t.tgrelid::regclass),
       'It would run as the owner of the grouping.', 'Drop the trigger, or change the function''s owner.'
-    FROM pg_trigger AS t JOIN pg_proc AS p ON p.oid = t.tgfoid JOIN pg_roles AS r ON r.oid = p.proowner
+    FROM pg_trigger AS t
+      JOIN pg_depend AS d ON d.classid = 'pg_trigger'::regclass AND d.objid = t.oid
+      LEFT JOIN pg_operator AS o ON d.refclassid = 'pg_operator'::regclass AND o.oid = d.refobjid
+      JOIN pg_proc AS p
+        ON p.oid = CASE d.refclassid WHEN 'pg_proc'::regclass THEN d.refobjid ELSE o.oprcode::oid END
+      JOIN pg_roles AS r ON r.oid = p.proowner
     WHERE t.tgrelid = ANY (four.tables) AND NOT t.tgisinternal
       AND NOT r.rolsuper AND r.rolname <> current_user
     UNION ALL
@@ -118,8 +125,9 @@ BEGIN
   END IF;
 
   EXECUTE format('SELECT s.source, s.max_distance, s.method, s.min_resemblance, s.w, s.unit, s.next_id,'
-    ' s.next_refresh FROM %s AS s', settings) || CASE WHEN locked THEN ' FOR UPDATE' ELSE '' END
-  INTO name, max_distance, method, min_resemblance, w, unit, next_id, next_refresh;
+    ' s.next_refresh, s.source_owner'
+    ' FROM %s AS s', settings) || CASE WHEN locked THEN ' FOR UPDATE' ELSE '' END
+  INTO name, max_distance, method, min_resemblance, w, unit, next_id, next_refresh, owner;
   IF name IS NULL THEN
     RAISE EXCEPTION 'table % has no settings', settings
       USING ERRCODE = 'object_not_in_prerequisite_state',
@@ -139,6 +147,13 @@ BEGIN
   END IF;
 END $$;
 COMMENT ON FUNCTION simdup_grouping(regclass, boolean, boolean) IS
+  SELECT pg_get_userbyid(c.relowner) INTO STRICT new_owner FROM pg_class AS c WHERE c.oid = source;
+  IF new_owner NOT IN (owner, current_user) THEN
+    RAISE EXCEPTION 'source % belongs to another role', source
+      USING ERRCODE = 'insufficient_privilege',
+        DETAIL = format('Code of "%s" would run with your rights, where that of "%s" did.', new_owner, owner),
+        HINT = format('If it may: UPDATE %s SET source_owner = %L;', settings, new_owner);
+  END IF;
   'implementation of simdup_regroup: the tables of one, its type of keys, and its settings';
 
 -- Make the four tables. The default of the schema is evaluated under the caller's path.
@@ -186,6 +201,7 @@ BEGIN
       max_distance integer NOT NULL, method text NOT NULL, min_resemblance float8,
       w integer NOT NULL, unit text NOT NULL,
       next_id bigint NOT NULL DEFAULT 1, next_refresh bigint NOT NULL DEFAULT 1);
+      source_owner name NOT NULL,
     COMMENT ON TABLE %1$s IS 'simdup: the group of each row';
     COMMENT ON TABLE %2$s IS %8$L;
     COMMENT ON TABLE %3$s IS %9$L;
@@ -195,9 +211,10 @@ BEGIN
     format('simdup: the rows of %s whose group changed, by refresh', relation),
     format('simdup: the source of %s, which its owner reads; nobody else may write it', relation));
   -- under this path the name has its schema
-  EXECUTE format('INSERT INTO %s (source, max_distance, method, min_resemblance, w, unit)'
-    ' VALUES ($1, $2, $3, $4, $5, $6)', tables[4])
-  USING source::text, max_distance, method, min_resemblance, w, unit;
+  EXECUTE format('INSERT INTO %s (source, max_distance, method, min_resemblance, w, unit, source_owner)'
+    ' SELECT $1::text, $2, $3, $4, $5, $6, pg_get_userbyid(c.relowner) FROM pg_class AS c WHERE c.oid = $1',
+    tables[4])
+  USING source, max_distance, method, min_resemblance, w, unit;
 
   -- what default privileges granted
   SELECT string_agg(format('REVOKE ALL ON %s FROM %s', c.oid::regclass,
