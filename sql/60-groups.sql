@@ -5,7 +5,8 @@
 -- A grouping is four plain tables of its owner. These functions run with the rights of the caller and
 -- under the path of the catalogs. The caller's path only finds the tables that arguments name. Functions
 -- of this extension are called with arguments of their exact types, so that no other function in its
--- schema fits better. Keys are passed as text.
+-- schema fits better. First it is asserted that the schema has not been renamed, because another role can
+-- take its old name. Keys are passed as text.
 
 CREATE FUNCTION simdup_grouping_source(
   source regclass, max_distance integer, method text, min_resemblance float8, w integer, unit text,
@@ -41,9 +42,10 @@ DECLARE
   four record;
   wrong record;
   name text;
-BEGIN
   owner text;  -- of the source: in the settings, and now
   new_owner text;
+BEGIN
+  ASSERT '@extschema@'::regnamespace = (SELECT extnamespace FROM pg_extension WHERE extname = 'simdup');
   SELECT g.relname AS name, n.nspname AS schema, array_agg(c.oid ORDER BY e.i) AS tables,
     min(g.relname || e.ending) FILTER (WHERE c.oid IS NULL) AS missing
   INTO four
@@ -145,8 +147,6 @@ BEGIN
         DETAIL = format('It is named in table %s.', settings),
         HINT = format('If it has another name now: UPDATE %s SET source = ''schema.name'';', settings);
   END IF;
-END $$;
-COMMENT ON FUNCTION simdup_grouping(regclass, boolean, boolean) IS
   SELECT pg_get_userbyid(c.relowner) INTO STRICT new_owner FROM pg_class AS c WHERE c.oid = source;
   IF new_owner NOT IN (owner, current_user) THEN
     RAISE EXCEPTION 'source % belongs to another role', source
@@ -154,6 +154,8 @@ COMMENT ON FUNCTION simdup_grouping(regclass, boolean, boolean) IS
         DETAIL = format('Code of "%s" would run with your rights, where that of "%s" did.', new_owner, owner),
         HINT = format('If it may: UPDATE %s SET source_owner = %L;', settings, new_owner);
   END IF;
+END $$;
+COMMENT ON FUNCTION simdup_grouping(regclass, boolean, boolean) IS
   'implementation of simdup_regroup: the tables of one, its type of keys, and its settings';
 
 -- Make the four tables. The default of the schema is evaluated under the caller's path.
@@ -171,6 +173,7 @@ DECLARE
   tables text[];
   revoked text;
 BEGIN
+  ASSERT '@extschema@'::regnamespace = (SELECT extnamespace FROM pg_extension WHERE extname = 'simdup');
   IF num_nulls(name, source, max_distance, method, w, unit) > 0 THEN
     RAISE EXCEPTION 'name, source, max_distance, method, w and unit must not be null'
       USING ERRCODE = 'null_value_not_allowed';
@@ -198,10 +201,10 @@ BEGIN
     CREATE TABLE %3$s (refresh bigint, key %5$s, was bigint, id bigint,
       at timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (refresh, key));
     CREATE TABLE %4$s (one boolean PRIMARY KEY DEFAULT true CHECK (one), source text NOT NULL,
+      source_owner name NOT NULL,
       max_distance integer NOT NULL, method text NOT NULL, min_resemblance float8,
       w integer NOT NULL, unit text NOT NULL,
       next_id bigint NOT NULL DEFAULT 1, next_refresh bigint NOT NULL DEFAULT 1);
-      source_owner name NOT NULL,
     COMMENT ON TABLE %1$s IS 'simdup: the group of each row';
     COMMENT ON TABLE %2$s IS %8$L;
     COMMENT ON TABLE %3$s IS %9$L;
@@ -240,6 +243,7 @@ DECLARE
   n_new bigint;
   n_settings bigint;
 BEGIN
+  ASSERT '@extschema@'::regnamespace = (SELECT extnamespace FROM pg_extension WHERE extname = 'simdup');
   -- one refresh at a time; a dry run waits for nobody
   SELECT x.* INTO STRICT g FROM @extschema@.simdup_grouping(groups, true, dry_run IS NOT TRUE) AS x;
   IF dry_run THEN
@@ -299,6 +303,7 @@ DECLARE
   g record;
   now_in bigint;
 BEGIN
+  ASSERT '@extschema@'::regnamespace = (SELECT extnamespace FROM pg_extension WHERE extname = 'simdup');
   SELECT x.* INTO STRICT g FROM @extschema@.simdup_grouping(groups, false, false) AS x;
   -- the last rows of an id left it in one refresh
   EXECUTE format($query$
@@ -321,6 +326,7 @@ DECLARE
   g record;
   n bigint;
 BEGIN
+  ASSERT '@extschema@'::regnamespace = (SELECT extnamespace FROM pg_extension WHERE extname = 'simdup');
   SELECT x.* INTO STRICT g FROM @extschema@.simdup_grouping(groups, false, false) AS x;
   EXECUTE format('LOCK TABLE %s, %s IN ACCESS EXCLUSIVE MODE', g.settings, g.decisions);
   EXECUTE format('SELECT count(*) FROM %s', g.decisions) INTO STRICT n;
@@ -359,6 +365,7 @@ DECLARE
   against record;
   absent record;
 BEGIN
+  ASSERT '@extschema@'::regnamespace = (SELECT extnamespace FROM pg_extension WHERE extname = 'simdup');
   IF num_nulls(a, b, same, refresh) > 0 THEN
     RAISE EXCEPTION 'a, b, same and refresh must not be null' USING ERRCODE = 'null_value_not_allowed';
   END IF;
@@ -459,6 +466,7 @@ DECLARE
   g record;
   n record;
 BEGIN
+  ASSERT '@extschema@'::regnamespace = (SELECT extnamespace FROM pg_extension WHERE extname = 'simdup');
   IF num_nulls(a, b, refresh) > 0 THEN
     RAISE EXCEPTION 'a, b and refresh must not be null' USING ERRCODE = 'null_value_not_allowed';
   END IF;

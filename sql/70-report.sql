@@ -38,6 +38,7 @@ DECLARE
   contents_of regtype;
   hidden name;
 BEGIN
+  ASSERT '@extschema@'::regnamespace = (SELECT extnamespace FROM pg_extension WHERE extname = 'simdup');
   started := clock_timestamp();
   IF max_groups IS NULL OR max_groups < 0 THEN
     RAISE EXCEPTION 'max_groups must be a number, and not negative'
@@ -409,16 +410,22 @@ DECLARE
   shown jsonb;
   heading text := left(title, 1000);
   language text := coalesce(lang, 'en');
-  style text := @extschema@.simdup_report_file(1);
-  script text := @extschema@.simdup_report_file(2);
-  texts text := @extschema@.simdup_report_file(3);
+  style text;
+  script text;
+  texts text;
   quoted text := to_json(left(nullif(btrim(noun), ''), 100));
-  one text := @extschema@.simdup_report_ascii(substr(quoted, 2, length(quoted) - 2), false);
-  many text := CASE WHEN one ~ '[^aeiou]y$' THEN left(one, -1) || 'ies'
-    WHEN one ~ '(s|x|z|ch|sh)$' THEN one || 'es' ELSE one || 's' END;
+  one text;
+  many text;
   given jsonb := CASE WHEN jsonb_typeof(translations) = 'object' THEN translations ELSE '{}' END;
   c record;
 BEGIN
+  ASSERT '@extschema@'::regnamespace = (SELECT extnamespace FROM pg_extension WHERE extname = 'simdup');
+  style := @extschema@.simdup_report_file(1);
+  script := @extschema@.simdup_report_file(2);
+  texts := @extschema@.simdup_report_file(3);
+  one := @extschema@.simdup_report_ascii(substr(quoted, 2, length(quoted) - 2), false);
+  many := CASE WHEN one ~ '[^aeiou]y$' THEN left(one, -1) || 'ies'
+    WHEN one ~ '(s|x|z|ch|sh)$' THEN one || 'es' ELSE one || 's' END;
   IF title IS NULL OR num_nonnulls(source, report) <> 1 THEN
     RAISE EXCEPTION 'a page needs a title, and a source or a report'
       USING ERRCODE = 'invalid_parameter_value',
