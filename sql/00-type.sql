@@ -70,22 +70,22 @@ COMMENT ON CAST (numeric AS simhash64) IS 'an unsigned integer of 64 bits';
 COMMENT ON CAST (text AS simhash64) IS '16 hex digits, as the type is written';
 COMMENT ON CAST (varchar AS simhash64) IS '16 hex digits, as the type is written';
 
--- comparison: unsigned, so the order of the text form. Leakproof: they can
--- raise no error and see nothing but their arguments, and the planner may use
--- statistics below row-level security.
+-- comparison: unsigned, so the order of the text form. Equality is leakproof, so
+-- the planner may use statistics below row-level security. An order is not:
+-- estimates of it would tell a hidden common value, bit after bit.
 
 CREATE FUNCTION simhash64_eq(simhash64, simhash64) RETURNS boolean
   AS 'pg_lsn_eq' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION simhash64_ne(simhash64, simhash64) RETURNS boolean
   AS 'pg_lsn_ne' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION simhash64_lt(simhash64, simhash64) RETURNS boolean
-  AS 'pg_lsn_lt' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+  AS 'pg_lsn_lt' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION simhash64_le(simhash64, simhash64) RETURNS boolean
-  AS 'pg_lsn_le' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+  AS 'pg_lsn_le' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION simhash64_gt(simhash64, simhash64) RETURNS boolean
-  AS 'pg_lsn_gt' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+  AS 'pg_lsn_gt' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION simhash64_ge(simhash64, simhash64) RETURNS boolean
-  AS 'pg_lsn_ge' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+  AS 'pg_lsn_ge' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION simhash64_cmp(simhash64, simhash64) RETURNS integer
   AS 'pg_lsn_cmp' LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION simhash64_sortsupport(internal) RETURNS void

@@ -5,7 +5,8 @@
 -- A grouping is four plain tables of its owner. These functions run with the rights of the caller and
 -- under the path of the catalogs. The caller's path only finds the tables that arguments name. Functions
 -- of this extension are called with arguments of their exact types, so that no other function in its
--- schema fits better. Keys are passed as text.
+-- schema fits better. First it is asserted that the schema has not been renamed, because another role can
+-- take its old name. Keys are passed as text.
 
 CREATE FUNCTION simdup_grouping_source(
   source regclass, max_distance integer, method text, min_resemblance float8, w integer, unit text,
@@ -32,7 +33,7 @@ COMMENT ON FUNCTION simdup_group_changes(regclass, regclass, regclass, regclass,
 CREATE FUNCTION simdup_grouping(
   groups regclass, for_owner boolean, locked boolean,
   OUT members regclass, OUT decisions regclass, OUT events regclass, OUT settings regclass,
-  OUT keys_of text, OUT same_key text, OUT less_key text, OUT collation text, OUT pairs text,
+  OUT keys_of text, OUT same_key text, OUT less_key text, OUT ordering text, OUT pairs text,
   OUT source regclass, OUT max_distance integer, OUT method text, OUT min_resemblance float8, OUT w integer,
   OUT unit text, OUT next_id bigint, OUT next_refresh bigint
 ) LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET row_security = off AS $$
@@ -41,7 +42,10 @@ DECLARE
   four record;
   wrong record;
   name text;
+  owner text;  -- of the source: in the settings, and now
+  new_owner text;
 BEGIN
+  ASSERT '@extschema@'::regnamespace = (SELECT extnamespace FROM pg_extension WHERE extname = 'simdup');
   SELECT g.relname AS name, n.nspname AS schema, array_agg(c.oid ORDER BY e.i) AS tables,
     min(g.relname || e.ending) FILTER (WHERE c.oid IS NULL) AS missing
   INTO four
@@ -65,12 +69,12 @@ BEGIN
   decisions := four.tables[2];
   events := four.tables[3];
   settings := four.tables[4];
-  SELECT k.key, k.keys_of, k.same_key, k.less_key, k.collation, format($pairs$(
+  SELECT k.key, k.keys_of, k.same_key, k.less_key, k.ordering, format($pairs$(
       SELECT DISTINCT CASE WHEN u.a %2$s u.b%3$s THEN u.a ELSE u.b END AS a,
         CASE WHEN u.a %2$s u.b%3$s THEN u.b ELSE u.a END AS b
       FROM (SELECT unnest($1::%1$s[])%4$s AS a, unnest($2::%1$s[])%4$s AS b) AS u) AS p$pairs$,
     k.keys_of, k.less_key, k.ordering, k.collation)
-  INTO STRICT name, keys_of, same_key, less_key, collation, pairs
+  INTO STRICT name, keys_of, same_key, less_key, ordering, pairs
   FROM @extschema@.simdup_grouping_source(groups, NULL::integer, NULL::text, NULL::float8, NULL::integer,
     NULL::text) AS k;
   IF name <> 'key' THEN
@@ -101,7 +105,12 @@ BEGIN
     UNION ALL
     SELECT 3, format('another role owns the function of trigger %I on %s', t.tgname, t.tgrelid::regclass),
       'It would run as the owner of the grouping.', 'Drop the trigger, or change the function''s owner.'
-    FROM pg_trigger AS t JOIN pg_proc AS p ON p.oid = t.tgfoid JOIN pg_roles AS r ON r.oid = p.proowner
+    FROM pg_trigger AS t
+      JOIN pg_depend AS d ON d.classid = 'pg_trigger'::regclass AND d.objid = t.oid
+      LEFT JOIN pg_operator AS o ON d.refclassid = 'pg_operator'::regclass AND o.oid = d.refobjid
+      JOIN pg_proc AS p
+        ON p.oid = CASE d.refclassid WHEN 'pg_proc'::regclass THEN d.refobjid ELSE o.oprcode::oid END
+      JOIN pg_roles AS r ON r.oid = p.proowner
     WHERE t.tgrelid = ANY (four.tables) AND NOT t.tgisinternal
       AND NOT r.rolsuper AND r.rolname <> current_user
     UNION ALL
@@ -118,8 +127,9 @@ BEGIN
   END IF;
 
   EXECUTE format('SELECT s.source, s.max_distance, s.method, s.min_resemblance, s.w, s.unit, s.next_id,'
-    ' s.next_refresh FROM %s AS s', settings) || CASE WHEN locked THEN ' FOR UPDATE' ELSE '' END
-  INTO name, max_distance, method, min_resemblance, w, unit, next_id, next_refresh;
+    ' s.next_refresh, s.source_owner'
+    ' FROM %s AS s', settings) || CASE WHEN locked THEN ' FOR UPDATE' ELSE '' END
+  INTO name, max_distance, method, min_resemblance, w, unit, next_id, next_refresh, owner;
   IF name IS NULL THEN
     RAISE EXCEPTION 'table % has no settings', settings
       USING ERRCODE = 'object_not_in_prerequisite_state',
@@ -136,6 +146,13 @@ BEGIN
       USING ERRCODE = 'undefined_table',
         DETAIL = format('It is named in table %s.', settings),
         HINT = format('If it has another name now: UPDATE %s SET source = ''schema.name'';', settings);
+  END IF;
+  SELECT pg_get_userbyid(c.relowner) INTO STRICT new_owner FROM pg_class AS c WHERE c.oid = source;
+  IF new_owner NOT IN (owner, current_user) THEN
+    RAISE EXCEPTION 'source % belongs to another role', source
+      USING ERRCODE = 'insufficient_privilege',
+        DETAIL = format('Code of "%s" would run with your rights, where that of "%s" did.', new_owner, owner),
+        HINT = format('If it may: UPDATE %s SET source_owner = %L;', settings, new_owner);
   END IF;
 END $$;
 COMMENT ON FUNCTION simdup_grouping(regclass, boolean, boolean) IS
@@ -156,6 +173,7 @@ DECLARE
   tables text[];
   revoked text;
 BEGIN
+  ASSERT '@extschema@'::regnamespace = (SELECT extnamespace FROM pg_extension WHERE extname = 'simdup');
   IF num_nulls(name, source, max_distance, method, w, unit) > 0 THEN
     RAISE EXCEPTION 'name, source, max_distance, method, w and unit must not be null'
       USING ERRCODE = 'null_value_not_allowed';
@@ -183,6 +201,7 @@ BEGIN
     CREATE TABLE %3$s (refresh bigint, key %5$s, was bigint, id bigint,
       at timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (refresh, key));
     CREATE TABLE %4$s (one boolean PRIMARY KEY DEFAULT true CHECK (one), source text NOT NULL,
+      source_owner name NOT NULL,
       max_distance integer NOT NULL, method text NOT NULL, min_resemblance float8,
       w integer NOT NULL, unit text NOT NULL,
       next_id bigint NOT NULL DEFAULT 1, next_refresh bigint NOT NULL DEFAULT 1);
@@ -195,9 +214,10 @@ BEGIN
     format('simdup: the rows of %s whose group changed, by refresh', relation),
     format('simdup: the source of %s, which its owner reads; nobody else may write it', relation));
   -- under this path the name has its schema
-  EXECUTE format('INSERT INTO %s (source, max_distance, method, min_resemblance, w, unit)'
-    ' VALUES ($1, $2, $3, $4, $5, $6)', tables[4])
-  USING source::text, max_distance, method, min_resemblance, w, unit;
+  EXECUTE format('INSERT INTO %s (source, max_distance, method, min_resemblance, w, unit, source_owner)'
+    ' SELECT $1::text, $2, $3, $4, $5, $6, pg_get_userbyid(c.relowner) FROM pg_class AS c WHERE c.oid = $1',
+    tables[4])
+  USING source, max_distance, method, min_resemblance, w, unit;
 
   -- what default privileges granted
   SELECT string_agg(format('REVOKE ALL ON %s FROM %s', c.oid::regclass,
@@ -223,6 +243,7 @@ DECLARE
   n_new bigint;
   n_settings bigint;
 BEGIN
+  ASSERT '@extschema@'::regnamespace = (SELECT extnamespace FROM pg_extension WHERE extname = 'simdup');
   -- one refresh at a time; a dry run waits for nobody
   SELECT x.* INTO STRICT g FROM @extschema@.simdup_grouping(groups, true, dry_run IS NOT TRUE) AS x;
   IF dry_run THEN
@@ -282,6 +303,7 @@ DECLARE
   g record;
   now_in bigint;
 BEGIN
+  ASSERT '@extschema@'::regnamespace = (SELECT extnamespace FROM pg_extension WHERE extname = 'simdup');
   SELECT x.* INTO STRICT g FROM @extschema@.simdup_grouping(groups, false, false) AS x;
   -- the last rows of an id left it in one refresh
   EXECUTE format($query$
@@ -304,6 +326,7 @@ DECLARE
   g record;
   n bigint;
 BEGIN
+  ASSERT '@extschema@'::regnamespace = (SELECT extnamespace FROM pg_extension WHERE extname = 'simdup');
   SELECT x.* INTO STRICT g FROM @extschema@.simdup_grouping(groups, false, false) AS x;
   EXECUTE format('LOCK TABLE %s, %s IN ACCESS EXCLUSIVE MODE', g.settings, g.decisions);
   EXECUTE format('SELECT count(*) FROM %s', g.decisions) INTO STRICT n;
@@ -342,6 +365,7 @@ DECLARE
   against record;
   absent record;
 BEGIN
+  ASSERT '@extschema@'::regnamespace = (SELECT extnamespace FROM pg_extension WHERE extname = 'simdup');
   IF num_nulls(a, b, same, refresh) > 0 THEN
     RAISE EXCEPTION 'a, b, same and refresh must not be null' USING ERRCODE = 'null_value_not_allowed';
   END IF;
@@ -442,6 +466,7 @@ DECLARE
   g record;
   n record;
 BEGIN
+  ASSERT '@extschema@'::regnamespace = (SELECT extnamespace FROM pg_extension WHERE extname = 'simdup');
   IF num_nulls(a, b, refresh) > 0 THEN
     RAISE EXCEPTION 'a, b and refresh must not be null' USING ERRCODE = 'null_value_not_allowed';
   END IF;

@@ -2,11 +2,10 @@
 --
 -- removal: statements that delete duplicates and keep what refers to them
 --
--- The function reads the catalogs and runs nothing. The statements name the schema of each table. That of a
--- temporary table is named, too, because pg_temp may come last in the caller's path. The map is a table or a
--- view of two columns, removed and kept. In the statements, m is a row of it. The rows of its two keys are
--- gone and kept. A row that refers to the one that is gone is r. References are foreign keys to the table
--- and its partitions, and columns that simdup_flag_trigger sets.
+-- The function reads the catalogs and runs nothing. The statements name the schema of each table, and of each
+-- operator on keys, because the caller's path may have one that fits better. The map has the columns removed
+-- and kept. In the statements, m is a row of it. Gone and kept are the rows of its keys. A row that refers to
+-- gone is r. References are foreign keys, and columns that simdup_flag_trigger sets.
 
 CREATE FUNCTION simdup_removal(target regclass, map regclass) RETURNS TABLE (step integer, statement text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 20 SET search_path = pg_catalog, pg_temp
@@ -18,16 +17,15 @@ DECLARE
   rows_of_map text;
   script record;
 BEGIN
+  ASSERT '@extschema@'::regnamespace = (SELECT extnamespace FROM pg_extension WHERE extname = 'simdup');
   -- the primary key, or else the only column that is unique and not null; of a domain, the type below
-  SELECT quote_ident(a.attname) AS name, a.attnum, c.relowner AS owner,
-    i.indisprimary OR count(*) OVER () = 1 AS is_key,
+  SELECT quote_ident(a.attname) AS name, a.attnum, i.indisprimary OR count(*) OVER () = 1 AS is_key,
+    ARRAY[c.relowner, quote_ident(current_user)::regrole] AS trusted,
     format('%s%s.%I', CASE WHEN c.relkind = 'r' AND c.relhassubclass THEN 'ONLY ' END,
       c.relnamespace::regnamespace, c.relname) AS table,
-    format_type(CASE t.typtype WHEN 'p' THEN a.atttypid ELSE t.oid END, -1)
-      || CASE WHEN a.attcollation NOT IN (0, 100) THEN ' COLLATE ' || a.attcollation::regcollation ELSE '' END
-      AS type,
-    CASE o.oprnamespace WHEN 'pg_catalog'::regnamespace THEN o.oprname
-      ELSE format('OPERATOR(%s.%s)', o.oprnamespace::regnamespace, o.oprname) END AS equals
+    concat(format_type(CASE t.typtype WHEN 'p' THEN a.atttypid ELSE t.oid END, -1),
+      CASE WHEN a.attcollation NOT IN (0, 100) THEN ' COLLATE ' || a.attcollation::regcollation END) AS type,
+    o.oid AS operator, format('OPERATOR(%s.%s)', o.oprnamespace::regnamespace, o.oprname) AS equals
   INTO key
   FROM (SELECT DISTINCT ON (i.indkey[0]) i.*
         FROM pg_index AS i
@@ -67,7 +65,7 @@ BEGIN
   JOIN %1$s AS kept ON kept.%2$s %3$s m.kept$sql$, key.table, key.name, key.equals);
 
   FOR script IN
-    WITH tree AS (
+    WITH RECURSIVE tree AS (
       SELECT target::oid AS id UNION SELECT p.relid FROM pg_partition_tree(target) AS p),
     flag AS (
       -- the arguments of a trigger end in zero bytes
@@ -86,52 +84,46 @@ BEGIN
           WHERE k.attname = lower(name COLLATE "C") OR name = format('"%s"', replace(k.attname, '"', '""')))
       ORDER BY a.attnum, t.tgname),
     part AS (
-      SELECT c.conname, c.conrelid, true AS is_foreign_key, u.attnum, a.attname AS other, u.i,
-        CASE o.oprnamespace WHEN 'pg_catalog'::regnamespace THEN o.oprname
-          ELSE format('OPERATOR(%s.%s)', o.oprnamespace::regnamespace, o.oprname) END AS equals,
-        CASE o.oprright WHEN 'bpchar'::regtype THEN '::bpchar' END AS becomes
+      SELECT c.conname, c.conrelid, true AS is_foreign, u.attnum, a.attname AS other, u.operator, u.i
       FROM pg_constraint AS c
         JOIN tree ON tree.id = c.confrelid
         CROSS JOIN unnest(c.conkey, c.confkey, c.conpfeqop) WITH ORDINALITY AS u (attnum, other, operator, i)
         JOIN pg_attribute AS a ON a.attrelid = c.confrelid AND a.attnum = u.other
-        JOIN pg_operator AS o ON o.oid = u.operator
       WHERE c.contype = 'f' AND c.conparentid = 0
       UNION ALL
-      SELECT f.tgname, target, false, f.attnum, a.attname, 1, key.equals, NULL
+      SELECT f.tgname, target, false, f.attnum, a.attname, key.operator, 1
       FROM flag AS f JOIN pg_attribute AS a ON a.attrelid = target AND a.attnum = f.key
-      WHERE NOT EXISTS (
-        SELECT FROM pg_constraint AS c
-        WHERE c.contype = 'f' AND c.conrelid = target AND c.confrelid = target
-          AND c.conkey = ARRAY[f.attnum])),
+      WHERE NOT EXISTS (SELECT FROM pg_constraint AS c WHERE c.contype = 'f' AND c.conrelid = target
+          AND c.confrelid = target AND c.conkey = ARRAY[f.attnum])),
     reference AS (
-      SELECT p.conname AS name, p.conrelid AS id, p.is_foreign_key, r.is_self,
+      SELECT p.conname AS name, p.conrelid AS id, p.is_foreign, r.is_self,
         row_number() OVER (PARTITION BY p.conrelid ORDER BY count(*) DESC, p.conname) AS n,
         array_agg(a.attnum) AS columns, array_agg(format('kept.%I', t.attname)) AS kept,
         string_agg(quote_ident(a.attname), ', ' ORDER BY p.i) AS names,
         -- a foreign key compares by the collation of the column that it refers to
-        string_agg(format('gone.%I %s r.%I%s%s', t.attname, p.equals, a.attname, p.becomes,
+        string_agg(format('gone.%I OPERATOR(%s.%s) r.%I%s%s', t.attname, o.oprnamespace::regnamespace,
+          o.oprname, a.attname, CASE WHEN p.is_foreign AND o.oprright = 'bpchar'::regtype THEN '::bpchar' END,
           CASE WHEN a.attcollation <> t.attcollation THEN ' COLLATE ' || t.attcollation::regcollation END),
           ' AND ' ORDER BY p.i) AS matches,
         -- a kept row does not refer to itself afterwards where it may refer to nothing
-        string_agg(
-          CASE WHEN r.clears THEN format('%I = CASE WHEN r.%s %s m.kept THEN NULL ELSE kept.%I END',
-              a.attname, key.name, key.equals, t.attname)
-            ELSE format('%I = kept.%I', a.attname, t.attname) END, ', ' ORDER BY p.i)
-          FILTER (WHERE a.attgenerated = '') AS sets,
+        string_agg(format(CASE WHEN NOT r.clears THEN '%I = kept.%4$I'
+            ELSE '%I = CASE WHEN r.%s %s m.kept THEN NULL ELSE kept.%I END' END, a.attname, key.name,
+            key.equals, t.attname), ', ' ORDER BY p.i) FILTER (WHERE a.attgenerated = '') AS sets,
         string_agg(format('%I = NULL', a.attname), ', ') FILTER (WHERE r.clears) AS clears,
-        string_agg(
-          CASE WHEN r.clears THEN format(E'\n  AND (kept.%I IS NOT NULL OR r.%s %s m.kept)',
-              t.attname, key.name, key.equals)
-            ELSE format(E'\n  AND kept.%I IS NOT NULL', t.attname) END, '')
-          FILTER (WHERE NOT t.attnotnull) AS has_value
+        string_agg(format(CASE WHEN r.clears THEN E'\n  AND (kept.%I IS NOT NULL OR r.%s %s m.kept)'
+            ELSE E'\n  AND kept.%I IS NOT NULL' END, t.attname, key.name, key.equals), '')
+          FILTER (WHERE NOT t.attnotnull) AS has_value,
+        CASE WHEN r.is_self THEN format(E'\n  AND NOT EXISTS (SELECT FROM pg_temp.simdup_map AS g'
+          ' WHERE r.%s %s g.removed)', key.name, key.equals) END AS stays
       FROM part AS p
         JOIN pg_attribute AS a ON a.attrelid = p.conrelid AND a.attnum = p.attnum
         JOIN pg_attribute AS t ON t.attrelid = target AND t.attname = p.other
+        JOIN pg_operator AS o ON o.oid = p.operator
         -- a column that is on both sides is a part of the row's own name
         CROSS JOIN LATERAL (
           SELECT p.conrelid IN (SELECT tree.id FROM tree),
             p.conrelid = target AND NOT a.attnotnull AND a.attname <> t.attname) AS r (is_self, clears)
-      GROUP BY p.conrelid, p.conname, p.is_foreign_key, r.is_self),
+      GROUP BY p.conrelid, p.conname, p.is_foreign, r.is_self),
     -- the target, and the tables that refer to it, with the stores that keep their rows
     place AS (
       SELECT c.oid AS id, k.n, c.relnamespace,
@@ -152,17 +144,12 @@ BEGIN
         JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
       GROUP BY c.oid, c.relkind, c.relhassubclass, c.relnamespace, c.relname, k.n, k.ending),
     move AS (
-      SELECT r.*, p.name AS table, p.values, s.stays,
+      SELECT r.*, p.name AS table, p.values,
         format('INSERT INTO %s (%s, %sremoved, %3$skept, %3$sforeign_key, %3$sdeleted, %3$smoved_at)',
           p.store, p.names, p.own) AS into_store,
         format(E'FROM %s AS r, pg_temp.simdup_map AS m%s\nWHERE %s%s',
-          p.name, rows_of_map, r.matches, s.stays) AS referring
-      FROM reference AS r
-        JOIN place AS p ON p.id = r.id AND p.n = 1
-        CROSS JOIN LATERAL (
-          SELECT CASE WHEN r.is_self THEN format(
-            E'\n  AND NOT EXISTS (SELECT FROM pg_temp.simdup_map AS g WHERE r.%s %s g.removed)',
-            key.name, key.equals) END) AS s (stays)),
+          p.name, rows_of_map, r.matches, r.stays) AS referring
+      FROM reference AS r JOIN place AS p ON p.id = r.id AND p.n = 1),
     -- Unique keys that hold a column of a reference, in tables to which no other refers. A row that moves
     -- may have the values of one that refers to the kept row.
     shared AS (
@@ -193,17 +180,34 @@ WHERE NOT EXISTS (SELECT FROM %s AS r WHERE r.%s %s m.removed AND r.%sremoved_at
         format('rows of %s that refer to removed rows by %s', m.id::regclass, m.name), m.referring)
       FROM move AS m),
 
+    -- the tables and the map, with their views, triggers, partitions, referring tables, and functions
+    used (class, id) AS (
+      SELECT 'pg_class'::regclass::oid, r.id
+      FROM (SELECT target UNION SELECT map UNION SELECT to_regclass(p.store) FROM place AS p) AS r (id)
+      UNION
+      SELECT e.class, e.id
+      FROM used AS u CROSS JOIN LATERAL (
+        SELECT d.refclassid, d.refobjid FROM pg_depend AS d
+        WHERE d.classid = u.class AND d.objid = u.id AND d.deptype <> 'e' AND (d.deptype <> 'n'
+          OR d.refclassid <> 'pg_class'::regclass OR d.classid = 'pg_rewrite'::regclass)
+        UNION ALL
+        SELECT d.classid, d.objid FROM pg_depend AS d
+        WHERE d.refclassid = u.class AND d.refobjid = u.id AND d.classid <> 'pg_policy'::regclass
+          AND (d.deptype <> 'n' OR d.classid = 'pg_constraint'::regclass)) AS e (class, id)),
+
     -- the statements, in the order of these columns; in phase 0, why there are none
     statements (phase, id, n, i, text) AS (
-      SELECT 0, p.id, p.n, 0, format('table %s or %s belongs to another role', p.id::regclass, p.store)
-      FROM place AS p
-      WHERE EXISTS (
-        SELECT FROM pg_class AS c JOIN pg_roles AS r ON r.oid = c.relowner AND NOT r.rolsuper
-        WHERE c.oid IN (p.id, to_regclass(p.store)) AND r.rolname <> current_user AND r.oid <> key.owner)
+      SELECT 0, NULL, NULL, 0, format('%s belongs to another role', pg_describe_object(u.class, u.id, 0))
+      FROM used AS u
+        JOIN (SELECT tableoid, oid, relowner FROM pg_class WHERE relkind NOT IN ('i', 'I')
+          UNION ALL SELECT tableoid, oid, typowner FROM pg_type WHERE typrelid = 0 AND typelem = 0
+          UNION ALL SELECT tableoid, oid, proowner FROM pg_proc) AS o (class, id, owner) USING (class, id)
+        JOIN pg_roles AS r ON r.oid = o.owner AND NOT r.rolsuper AND r.oid <> ALL (key.trusted)
       UNION ALL
-      SELECT 1, m.id, m.n, 0, format('-- CREATE INDEX ON %s (%s)', m.id::regclass, m.names)
+      SELECT 1, m.id, m.n, 0,
+        translate(format('-- CREATE INDEX ON %s (%s)', m.id::regclass, m.names), E'\n\r', '  ')
       FROM move AS m
-      WHERE m.is_foreign_key AND NOT EXISTS (
+      WHERE m.is_foreign AND NOT EXISTS (
         SELECT FROM pg_index AS i
         WHERE i.indrelid = m.id AND i.indisvalid AND i.indpred IS NULL
           AND (i.indkey::smallint[])[0:cardinality(m.columns) - 1] @> m.columns
@@ -218,8 +222,7 @@ WHERE NOT EXISTS (SELECT FROM %s AS r WHERE r.%s %s m.removed AND r.%sremoved_at
   kept %1$s NOT NULL,
   is_there boolean CONSTRAINT "the removed row exists" CHECK (is_there),
   kept_is_there boolean CONSTRAINT "the kept row exists" CHECK (kept_is_there),
-  stays boolean CONSTRAINT "the kept row is not removed itself" CHECK (stays)
-) ON COMMIT DROP$sql$, key.type),
+  stays boolean CONSTRAINT "the kept row is not removed itself" CHECK (stays)) ON COMMIT DROP$sql$, key.type),
         format($sql$INSERT INTO pg_temp.simdup_map
 WITH map AS (
   SELECT q.removed::%1$s AS removed, q.kept::%1$s AS kept, true AS goes
@@ -231,14 +234,12 @@ FROM map AS m
   LEFT JOIN %4$s AS gone ON gone.%5$s %3$s m.removed
   LEFT JOIN %4$s AS kept ON kept.%5$s %3$s m.kept
   LEFT JOIN map AS chain ON chain.removed %3$s m.kept$sql$, key.type,
-          (SELECT format('%s.%I', c.relnamespace::regnamespace, c.relname) FROM pg_class AS c
-           WHERE c.oid = map),
+          (SELECT format('%s.%I', relnamespace::regnamespace, relname) FROM pg_class WHERE oid = map),
           key.equals, key.table, key.name),
         'ANALYZE pg_temp.simdup_map',
         $sql$CREATE TEMP TABLE pg_temp.simdup_check (
   what text,
-  n bigint CONSTRAINT "there are none" CHECK (n = 0)
-) ON COMMIT DROP$sql$]) WITH ORDINALITY AS u (text, i)
+  n bigint CONSTRAINT "there are none" CHECK (n = 0)) ON COMMIT DROP$sql$]) WITH ORDINALITY AS u (text, i)
       UNION ALL
       SELECT 3, p.id, p.n, -3, format($sql$CREATE TABLE %s AS
 SELECT r.*, %s
@@ -315,12 +316,11 @@ FROM pg_temp.simdup_map AS m
   JOIN %s AS r ON r.%s %s m.removed$sql$, key.table, key.name, key.equals),
         'COMMIT']) WITH ORDINALITY AS u (text, i))
     SELECT row_number() OVER (ORDER BY s.phase, s.id, s.n, s.i, s.text)::integer AS step, s.phase, s.text
-    FROM statements AS s
-    ORDER BY 1
+    FROM statements AS s ORDER BY 1
   LOOP
     IF script.phase = 0 THEN
       RAISE EXCEPTION '%', script.text
-        USING ERRCODE = 'insufficient_privilege', DETAIL = 'Its triggers would run with your rights.';
+        USING ERRCODE = 'insufficient_privilege', DETAIL = 'Its code would run with your rights.';
     END IF;
     step := script.step;
     statement := script.text || ';';

@@ -34,6 +34,7 @@ DECLARE
   x record;
   further text;
 BEGIN
+  ASSERT '@extschema@'::regnamespace = (SELECT extnamespace FROM pg_extension WHERE extname = 'simdup');
   SELECT k.* INTO STRICT x
   FROM @extschema@.simdup_grouping_source(source, NULL::integer, NULL::text, NULL::float8, NULL::integer,
     NULL::text) AS k;
@@ -67,6 +68,7 @@ DECLARE
   contents_of regtype;
   limit_of_texts float8;
 BEGIN
+  ASSERT '@extschema@'::regnamespace = (SELECT extnamespace FROM pg_extension WHERE extname = 'simdup');
   IF n IS NULL OR n < 1 THEN
     RAISE EXCEPTION 'n must be at least 1'
       USING ERRCODE = 'invalid_parameter_value',

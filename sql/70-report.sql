@@ -38,6 +38,7 @@ DECLARE
   contents_of regtype;
   hidden name;
 BEGIN
+  ASSERT '@extschema@'::regnamespace = (SELECT extnamespace FROM pg_extension WHERE extname = 'simdup');
   started := clock_timestamp();
   IF max_groups IS NULL OR max_groups < 0 THEN
     RAISE EXCEPTION 'max_groups must be a number, and not negative'
@@ -86,16 +87,16 @@ BEGIN
         LEFT JOIN %2$s AS y ON y.key %3$s d.b
       $query$, g.decisions, g.members, g.same_key)
     INTO STRICT grouped;
-    grouped := jsonb_build_object('decisions', grouped, 'decide', jsonb_build_object(
-        'key_type', g.keys_of, 'decide', '@extschema@.simdup_decide', 'table', g.decisions::text,
-        'less', g.less_key, 'collation', g.collation),
-      'questions', (
-        SELECT coalesce(jsonb_agg(to_jsonb(r) - '{content_a,content_b,only_a,only_b}'::text[]
-            || jsonb_build_object('differences',
-              @extschema@.simdup_report_differences(r.content_a, r.content_b))
-          ORDER BY r.ordinality), '[]')
-        FROM @extschema@.simdup_review(groups, 50) WITH ORDINALITY AS r
-        WHERE r.n_decided > 0));
+    EXECUTE format($query$
+      SELECT jsonb_build_object('decisions', $1, 'decide', $2, 'questions', coalesce(jsonb_agg(
+        to_jsonb(r) - '{content_a,content_b,only_a,only_b}'::text[] || jsonb_build_object(
+          'is_less', r.a::%1$s %2$s r.b::%1$s%3$s,
+          'differences', %4$s.simdup_report_differences(r.content_a, r.content_b))
+        ORDER BY r.ordinality), '[]'))
+      FROM %4$s.simdup_review($3, 50) WITH ORDINALITY AS r
+      WHERE r.n_decided > 0 $query$, g.keys_of, g.less_key, g.ordering, '@extschema@')
+    INTO STRICT grouped USING grouped, jsonb_build_object('decide', '@extschema@.simdup_decide',
+      'table', g.decisions::text), groups;
   END IF;
 END $$;
 COMMENT ON FUNCTION simdup_report_asked(regclass, regclass, integer, integer, text, float8, integer, text) IS
@@ -409,16 +410,22 @@ DECLARE
   shown jsonb;
   heading text := left(title, 1000);
   language text := coalesce(lang, 'en');
-  style text := @extschema@.simdup_report_file(1);
-  script text := @extschema@.simdup_report_file(2);
-  texts text := @extschema@.simdup_report_file(3);
+  style text;
+  script text;
+  texts text;
   quoted text := to_json(left(nullif(btrim(noun), ''), 100));
-  one text := @extschema@.simdup_report_ascii(substr(quoted, 2, length(quoted) - 2), false);
-  many text := CASE WHEN one ~ '[^aeiou]y$' THEN left(one, -1) || 'ies'
-    WHEN one ~ '(s|x|z|ch|sh)$' THEN one || 'es' ELSE one || 's' END;
+  one text;
+  many text;
   given jsonb := CASE WHEN jsonb_typeof(translations) = 'object' THEN translations ELSE '{}' END;
   c record;
 BEGIN
+  ASSERT '@extschema@'::regnamespace = (SELECT extnamespace FROM pg_extension WHERE extname = 'simdup');
+  style := @extschema@.simdup_report_file(1);
+  script := @extschema@.simdup_report_file(2);
+  texts := @extschema@.simdup_report_file(3);
+  one := @extschema@.simdup_report_ascii(substr(quoted, 2, length(quoted) - 2), false);
+  many := CASE WHEN one ~ '[^aeiou]y$' THEN left(one, -1) || 'ies'
+    WHEN one ~ '(s|x|z|ch|sh)$' THEN one || 'es' ELSE one || 's' END;
   IF title IS NULL OR num_nonnulls(source, report) <> 1 THEN
     RAISE EXCEPTION 'a page needs a title, and a source or a report'
       USING ERRCODE = 'invalid_parameter_value',
@@ -428,7 +435,9 @@ BEGIN
   END IF;
   SELECT v.* INTO c
   FROM (VALUES
-    (report IS NOT NULL AND jsonb_typeof(report #> '{counts,rows}') IS DISTINCT FROM 'number',
+    (report IS NOT NULL AND jsonb_typeof(report #> '{counts,rows}') IS DISTINCT FROM 'number'
+        OR EXISTS (SELECT FROM jsonb_each_text(report -> 'decide') AS d
+          WHERE d.value !~ '^((^|\.)([a-z_][a-z0-9_]*|"([^"]|"")+"))+$'),
       'argument "report" is not a report', left(report::text, 99), 'A report is what simdup_report returns.'),
     (position('%s' IN row_url) = 0, 'row_url has no place for the key', row_url,
       'Write %s where the key belongs: https://city.example/letters/%s'),

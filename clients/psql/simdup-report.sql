@@ -17,17 +17,23 @@
 \if :{?lang} \else \set lang en \endif
 SET client_min_messages = warning;
 
+-- Below, functions and operators are the catalogs' and the extension's own, whatever is in the path.
+SELECT n.nspname AS simdup
+FROM pg_catalog.pg_extension AS e JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace
+WHERE e.extname OPERATOR(pg_catalog.=) 'simdup' \gset
 \if :{?source}
 \set name :source
 \else
 \if :{?table} \else \set table petition \endif
 \if :{?key} \else \set key id \endif
 \if :{?body} \else \set body content \endif
-\if :{?fp} \else \set fp 'minhash64((' :body ')::text)' \endif
-CREATE TEMPORARY VIEW duplicate_source AS SELECT :key AS key, :fp AS fp, (:body)::text AS content FROM :table;
-\set source duplicate_source
+\if :{?fp} \else \set fp :"simdup" '.minhash64((' :body ')::pg_catalog.text)' \endif
+CREATE TEMPORARY VIEW duplicate_source AS SELECT :key AS key, :fp AS fp, (:body)::pg_catalog.text AS content FROM :table;
+\set source pg_temp.duplicate_source
 \set name :table
 \endif
+SELECT :'source'::pg_catalog.regclass::pg_catalog.oid AS source \gset
+SET search_path = pg_catalog, pg_temp;
 \if :{?title} \else
 SELECT format('Near-duplicates in %s, %s', :'name', current_date) AS title \gset
 \endif
@@ -36,7 +42,7 @@ SELECT format('Near-duplicates in %s, %s', :'name', current_date) AS title \gset
 \set earlier `[ ! -s :'numbers' ] && echo '{}' || cat :'numbers'`
 SELECT CASE WHEN e ->> 'day' = current_date::text THEN e -> 'before' ELSE e - 'before' END AS before
 FROM (SELECT :'earlier'::jsonb AS e) AS e \gset
-CREATE TEMPORARY TABLE duplicate_report AS SELECT simdup_report(:'source', :distance) AS report;
+CREATE TEMPORARY TABLE duplicate_report AS SELECT :"simdup".simdup_report(:'source', :distance) AS report;
 
 \pset footer off
 \set text_file :out .txt
@@ -50,7 +56,7 @@ FROM duplicate_report, jsonb_each_text(report -> 'counts'),
 \pset tuples_only on
 \set page_file :out .html
 \o :page_file
-SELECT simdup_report_html(title => :'title', report => report, row_url => nullif(:'url', ''),
+SELECT :"simdup".simdup_report_html(title => :'title', report => report, row_url => nullif(:'url', ''),
   lang => :'lang', before => nullif(:'before'::jsonb, '{}')) FROM duplicate_report;
 
 \o :numbers

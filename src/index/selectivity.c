@@ -10,6 +10,10 @@
  *
  * These functions do not trust the types of the operator. A user may attach the
  * estimators to another operator, and must not make them read other types.
+ *
+ * Core applies a leakproof operator to the statistics of rows that the user may
+ * not see. Estimates of a ball would tell the bits of such a value, one after
+ * another. So only values that the user may read take part.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -128,8 +132,7 @@ load_stats(VariableStatData *vardata, const SimdupNearClause *clause,
 		stats->distinct = stats->rows; /* fingerprints seldom repeat */
 	stats->distinct = Max(stats->distinct, 1.0);
 
-	if (!HeapTupleIsValid(vardata->statsTuple) ||
-		!statistic_proc_security_check(vardata, clause->funcid))
+	if (!HeapTupleIsValid(vardata->statsTuple) || !vardata->acl_ok)
 		return;
 	stats->not_null -=
 		((Form_pg_statistic) GETSTRUCT(vardata->statsTuple))->stanullfrac;

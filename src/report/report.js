@@ -334,8 +334,8 @@ function showExamples() {
 function csvCell(value) {
   const text = String(value ?? '');
   const formula = /^[\s=+\-@\uff1d\uff0b\uff0d\uff20]/.test(text) && !/^-?\d+(\.\d+)?$/.test(text);
-  // it may split the line after other signs than a comma
-  const guarded = text.replace(/([;\t])(?=\s*[=+\-@\uff1d\uff0b\uff0d\uff20])/g, "$1'");
+  // Read by other signs than a comma, a cell may begin after one, or after a line's end, quoted or not.
+  const guarded = text.replace(/([;\t\r\n])(?=["\s]*[=+\-@\uff1d\uff0b\uff0d\uff20])/g, "$1'");
   return `"${formula ? "'" : ''}${guarded.replace(/"/g, '""')}"`;
 }
 
@@ -410,22 +410,18 @@ function keptAnswers() {
 
 // Rows for the table of decisions, where the smaller key is first. The next refresh takes them.
 function inserts(pairs, answers) {
-  const { table, key_type: type, less, collation } = report.decide;
-  const rows = pairs.flatMap((pair, i) => (answers[i] === '' ? []
-    : [`  (${literal(pair.a)}::${type}, ${literal(pair.b)}::${type}, ${answers[i]})`]));
-  return rows.length === 0 ? [] : [`INSERT INTO ${table} (a, b, same)`,
-    `SELECT CASE WHEN v.a ${less} v.b${collation} THEN v.a ELSE v.b END, CASE WHEN v.a ${less} v.b${collation} THEN v.b ELSE v.a END, v.same FROM (VALUES`,
-    `${rows.join(',\n')}) AS v (a, b, same);`];
+  const rows = pairs.flatMap(({ a, b, is_less: isLess }, i) => (answers[i] === '' ? []
+    : [`  (${(isLess ? [a, b] : [b, a]).map(literal).join(', ')}, ${answers[i]})`]));
+  return rows.length === 0 ? [] : [`INSERT INTO ${report.decide.table} (a, b, same) VALUES`, `${rows.join(',\n')};`];
 }
 
 // One call for each answer; the last one refreshes the groups.
 function decideCalls(pairs, answers) {
-  const { decide, key_type: type } = report.decide;
   const given = ['true', 'false'].filter((one) => answers.includes(one));
   return given.map((one, i) => {
     const chosen = pairs.filter((_, j) => answers[j] === one);
-    const keys = ['a', 'b'].map((side) => `ARRAY[${chosen.map((pair) => literal(pair[side])).join(', ')}]::${type}[]`);
-    return `SELECT * FROM ${decide}(${literal(settings.groups)}, ${keys.join(', ')}, same => ${one}, refresh => ${i === given.length - 1});`;
+    const keys = ['a', 'b'].map((side) => `ARRAY[${chosen.map((pair) => literal(pair[side])).join(', ')}]`);
+    return `SELECT * FROM ${report.decide.decide}(${literal(settings.groups)}, ${keys.join(', ')}, same => ${one}, refresh => ${i === given.length - 1});`;
   });
 }
 

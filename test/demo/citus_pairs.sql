@@ -19,23 +19,27 @@ CREATE OR REPLACE PROCEDURE simdup_citus_pairs(
 LANGUAGE plpgsql AS $procedure$
 DECLARE
   -- the workers have a search_path of their own, so all names are qualified
-  schema text := current_schema();
-  piece_table text := format('%I.%I', schema, result || '_simdup_piece');
-  result_table text := format('%I.%I', schema, result || '_simdup_found');
+  schema text := pg_catalog.current_schema();
+  piece_table text;
+  result_table text;
   simdup text;
-  -- a % would be taken for one of the placeholders of a worker's command
-  columns text := replace(format('%I, %I', key, fingerprint), '%', '%%');
+  columns text;
   key_type text;
   homes integer[];
   failure text;
   began timestamptz;
 BEGIN
+  -- nobody else's functions and operators, also after each COMMIT
+  SET LOCAL search_path = pg_catalog;
+  piece_table := format('%I.%I', schema, result || '_simdup_piece');
+  result_table := format('%I.%I', schema, result || '_simdup_found');
+  -- a % would be taken for one of the placeholders of a worker's command
+  columns := replace(format('%I, %I', key, fingerprint), '%', '%%');
   IF to_regclass(format('%I.%I', schema, result)) IS NOT NULL THEN
     RAISE EXCEPTION USING ERRCODE = 'duplicate_table', MESSAGE = format('relation "%s" already exists', result);
   END IF;
   SELECT quote_ident(n.nspname) INTO simdup
   FROM pg_extension AS e JOIN pg_namespace AS n ON n.oid = e.extnamespace WHERE e.extname = 'simdup';
-  SET LOCAL search_path = pg_catalog;
   SELECT format_type(atttypid, NULL) INTO key_type FROM pg_attribute
   WHERE attrelid = source AND attname = key AND NOT attisdropped;
   IF NOT FOUND THEN
@@ -58,6 +62,7 @@ BEGIN
   FROM (SELECT min(i) AS home FROM generate_series(1, 64 * pieces) AS i
         GROUP BY get_shard_id_for_distribution_column(piece_table::regclass, i)) AS shard;
   COMMIT;
+  SET LOCAL search_path = pg_catalog;
 
   -- each worker sends its rows
   began := clock_timestamp();
@@ -71,6 +76,7 @@ BEGIN
     RAISE EXCEPTION 'could not send all rows to the pieces'' workers' USING DETAIL = failure;
   END IF;
   COMMIT;
+  SET LOCAL search_path = pg_catalog;
   RAISE NOTICE 'rows sent in % s', round(extract(epoch FROM clock_timestamp() - began)::numeric, 2);
 
   -- each worker joins its pieces
@@ -78,7 +84,7 @@ BEGIN
   SELECT min(c.result) INTO failure
   FROM run_command_on_colocated_placements(piece_table::regclass, result_table::regclass, format(
     'INSERT INTO %%2$s SELECT a.home, a.key, b.key, %1$s.simhash_distance(a.fp, b.fp) FROM %%1$s AS a JOIN %%1$s AS b USING (piece) '
-    'WHERE a.key < b.key AND %1$s.simhash_within(a.fp, b.fp, %2$s) AND piece = (SELECT min(p) '
+    'WHERE a.key OPERATOR(pg_catalog.<) b.key AND %1$s.simhash_within(a.fp, b.fp, %2$s) AND piece = (SELECT min(p) '
     'FROM unnest(%1$s.simhash_pieces(a.fp, %2$s, %3$s)) AS p WHERE p = ANY (%1$s.simhash_pieces(b.fp, %2$s, %3$s)))',
     simdup, max_distance, pieces)) AS c
   WHERE NOT c.success;
@@ -86,6 +92,7 @@ BEGIN
     RAISE EXCEPTION 'could not join all pieces' USING DETAIL = failure;
   END IF;
   COMMIT;
+  SET LOCAL search_path = pg_catalog;
   RAISE NOTICE 'pieces joined in % s', round(extract(epoch FROM clock_timestamp() - began)::numeric, 2);
 
   EXECUTE format('DROP TABLE %s', piece_table);

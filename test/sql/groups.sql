@@ -118,7 +118,7 @@ SELECT * FROM simdup_undecide('letter_group', 3, 10) ORDER BY key;
 ROLLBACK;
 
 -- connected
-TABLE letter_group_settings;
+SELECT source, source_owner = current_user AS own, max_distance, method, min_resemblance, w, unit, next_id, next_refresh FROM letter_group_settings;
 UPDATE letter_group_settings SET method = 'connected';
 BEGIN;
 INSERT INTO letter VALUES (20, bits(40)), (21, bits(43)), (22, bits(46)), (23, bits(49));

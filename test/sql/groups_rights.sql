@@ -100,6 +100,14 @@ CREATE TRIGGER watch AFTER INSERT ON letter_group_events EXECUTE FUNCTION watch(
 SET ROLE regress_simdup_owner;
 SELECT simdup_regroup('letter_group');
 DROP TRIGGER watch ON letter_group_events;
+-- or calls one in its condition
+SET ROLE regress_simdup_stranger;
+CREATE FUNCTION watches() RETURNS boolean LANGUAGE sql AS 'INSERT INTO rights.ran VALUES (current_user) RETURNING true';
+RESET ROLE;
+CREATE TRIGGER watch BEFORE INSERT ON letter_group_events WHEN (watches()) EXECUTE FUNCTION suppress_redundant_updates_trigger();
+SET ROLE regress_simdup_owner;
+SELECT simdup_regroup('letter_group');
+DROP TRIGGER watch ON letter_group_events;
 -- another role owns one of the four
 RESET ROLE;
 ALTER TABLE letter_group_settings OWNER TO regress_simdup_stranger;
@@ -162,6 +170,8 @@ RESET ROLE;
 ALTER TABLE rights.letter DISABLE ROW LEVEL SECURITY;
 ALTER TABLE rights.letter OWNER TO regress_simdup_stranger;
 SET ROLE regress_simdup_owner;
+SELECT * FROM simdup_regroup('letter_group');
+UPDATE letter_group_settings SET source_owner = 'regress_simdup_stranger';
 SELECT * FROM simdup_regroup('letter_group');
 SELECT simdup_group('another', 'letter');
 RESET ROLE;

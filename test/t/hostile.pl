@@ -336,8 +336,24 @@ sub estimate
 
 	return said($node, "EXPLAIN SELECT FROM data.few WHERE $condition", @who) =~ /rows=(\d+)/ ? $1 : -1;
 }
-my ($common, $rare) = map { "ext.simhash_within(fp, '$_', 0)" } '0123456789abcdef', 'ffffffffffffffff';
-is(estimate($common, @as_clerk), estimate($rare, @as_clerk), 'the estimate of simhash_within tells nothing about hidden values');
+for my $within ("ext.simhash_within(fp, '%s', 0)", "fp OPERATOR(ext.<@) ext.simhash_ball('%s', 0)")
+{
+	my ($common, $rare) = map { sprintf $within, $_ } '0123456789abcdef', 'ffffffffffffffff';
+
+	is(estimate($common, @as_clerk), estimate($rare, @as_clerk), "the estimate of $within tells nothing about hidden values");
+	like(sql("EXPLAIN SELECT FROM data.common WHERE $common"), qr/rows=9\d\d /, 'but helps who may read them');
+}
+sql(<<'SQL');
+GRANT SELECT ON data.common TO clerk;
+ALTER TABLE data.common ENABLE ROW LEVEL SECURITY;
+CREATE POLICY few ON data.common USING (id > 2000);
+SQL
+for my $near ("fp OPERATOR(ext.<@) ext.simhash_ball('%s', 0)", "fp OPERATOR(ext.<) '%s'", "fp OPERATOR(ext.>=) '%s'")
+{
+	my ($below, $above) = map { said($node, sprintf("EXPLAIN SELECT FROM data.common WHERE $near", $_), @as_clerk) =~ s/'.*'//gr } '0123456789abcdef', '0123456789abcdf0';
+
+	is($below, $above, "nor does the estimate of $near under row security");
+}
 
 # a constraint holds for rows that the writer does not see, without telling which
 sql(<<'SQL');
@@ -388,6 +404,155 @@ like(said($node, <<'SQL', extra_params => [ '-U', 'mallory' ]), qr/must be super
 CREATE FUNCTION evil.no(ext.simhash64, ext.simhash64) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT false';
 CREATE OPERATOR evil.<@@ (LEFTARG = ext.simhash64, RIGHTARG = ext.simhash64, FUNCTION = evil.no, RESTRICT = ext.simhash_ballsel);
 SQL
+
+# --- what a DBA runs is never another's code
+
+# mallory's code leaves a row
+sql(<<'SQL');
+CREATE SCHEMA trap AUTHORIZATION mallory;
+GRANT USAGE, CREATE ON SCHEMA trap TO public;
+CREATE TYPE data.mood AS ENUM ('a', 'b');
+CREATE DOMAIN data.label AS text;
+SET ROLE mallory;
+CREATE TABLE trap.ran (who name DEFAULT current_user);
+GRANT SELECT, INSERT ON trap.ran TO public;
+CREATE FUNCTION trap.runs() RETURNS boolean LANGUAGE sql AS 'INSERT INTO trap.ran DEFAULT VALUES RETURNING true';
+CREATE FUNCTION trap.fires() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM trap.runs(); RETURN NEW; END';
+CREATE TYPE trap.kind AS ENUM ('a');
+SQL
+
+# Step 1 names the table and its column, which hold statements. Operators of varchar, an enum and a
+# domain fit better than those of the catalogs.
+my $removed = PostgreSQL::Test::Utils::tempdir() . '/removal.sql';
+for my $type ('varchar', 'data.mood', 'data.label')
+{
+	sql(join ';', 'SET ROLE mallory',
+		map({ "CREATE FUNCTION trap.equals($_) RETURNS boolean LANGUAGE sql AS 'INSERT INTO trap.ran DEFAULT VALUES RETURNING true'" }
+			"$type, $type", "$type, text", "text, $type"),
+		map({ "CREATE OPERATOR trap.= (LEFTARG = $_->[0], RIGHTARG = $_->[1], FUNCTION = trap.equals)" }
+			[ $type, $type ], [ $type, 'text' ], [ 'text', $type ]));
+	sql(<<"SQL");
+SET search_path = data;
+CREATE TABLE coded (code $type PRIMARY KEY);
+CREATE TABLE "reply
+;INSERT INTO trap.ran DEFAULT VALUES;
+--" ("of\r;INSERT INTO trap.ran DEFAULT VALUES;\r--" $type REFERENCES coded);
+INSERT INTO coded VALUES ('a'), ('b');
+CREATE TABLE coded_map AS SELECT 'b' AS removed, 'a' AS kept;
+SQL
+	my $statements = q{SELECT statement FROM ext.simdup_removal('coded', 'coded_map') ORDER BY step};
+	is(said($node, "SET search_path = data, trap; $statements \\g (format=unaligned tuples_only=on) $removed\n\\i $removed\nTABLE coded"),
+		'a', "removal by $type, from a file");
+	is(said($node, "SET search_path = data, trap; INSERT INTO coded VALUES ('b'); $statements \\gexec\nTABLE coded"), 'a', "removal by $type, by \\gexec");
+	is(sql('SELECT count(*) FROM trap.ran'), '0', 'which runs nothing of a stranger');
+	sql(q{DROP TABLE data.coded_map, data.coded_removed, data.coded CASCADE;
+		SELECT format('DROP TABLE %s', oid::regclass) FROM pg_class WHERE relname LIKE 'reply%' AND relkind = 'r'} . " \\gexec\n");
+}
+
+# a third role's code is refused, wherever it would run
+sql(<<'SQL');
+CREATE TABLE data.mail (id int PRIMARY KEY);
+CREATE TABLE data.answer (mail int REFERENCES data.mail, n int UNIQUE);
+CREATE VIEW data.mail_map AS SELECT 2 AS removed, 1 AS kept;
+CREATE TABLE data.theirs (id int PRIMARY KEY);
+ALTER TABLE data.theirs OWNER TO mallory;
+SQL
+my $removal = q{SELECT count(*) > 9 FROM ext.simdup_removal('data.mail', 'data.mail_map')};
+my $parted = 'CREATE TABLE data.parts (mail int REFERENCES data.mail) PARTITION BY LIST (mail); CREATE TABLE data.part PARTITION OF data.parts DEFAULT;';
+my %strange = (
+	'an owner of a table' => 'ALTER TABLE data.answer OWNER TO mallory',
+	'an owner of a partition' => "$parted ALTER TABLE data.part OWNER TO mallory",
+	"a partition's trigger" => "$parted CREATE TRIGGER t AFTER UPDATE ON data.part FOR EACH ROW EXECUTE FUNCTION trap.fires()",
+	"the target's trigger" => 'CREATE TRIGGER t BEFORE DELETE ON data.mail FOR EACH ROW EXECUTE FUNCTION trap.fires()',
+	'a right to make triggers' => 'GRANT TRIGGER ON data.answer TO mallory; SET ROLE mallory;
+		CREATE TRIGGER t AFTER UPDATE ON data.answer EXECUTE FUNCTION trap.fires(); RESET ROLE',
+	"a trigger's condition" => 'CREATE TRIGGER t BEFORE UPDATE ON data.answer FOR EACH ROW WHEN (trap.runs())
+		EXECUTE FUNCTION suppress_redundant_updates_trigger()',
+	'a role of the system' => 'CREATE FUNCTION data.fires() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN END $$; ALTER FUNCTION data.fires() OWNER TO pg_monitor;
+		CREATE TRIGGER t AFTER UPDATE ON data.answer EXECUTE FUNCTION data.fires()',
+	'a rule' => 'CREATE RULE r AS ON DELETE TO data.mail DO ALSO SELECT trap.runs()',
+	'a check' => 'ALTER TABLE data.answer ADD CHECK (trap.runs()) NOT VALID',
+	'a table that refers to one that refers' => 'GRANT REFERENCES ON data.answer TO mallory; SET ROLE mallory;
+		CREATE TABLE trap.third (n int REFERENCES data.answer (n) ON UPDATE CASCADE); RESET ROLE',
+	'an archive' => 'CREATE TABLE data.mail_removed (); ALTER TABLE data.mail_removed OWNER TO mallory',
+	"an archive's trigger" => 'CREATE TABLE data.mail_removed (); CREATE TRIGGER t BEFORE INSERT ON data.mail_removed EXECUTE FUNCTION trap.fires()',
+	'an owner of the map' => 'ALTER VIEW data.mail_map OWNER TO mallory',
+	"the map's function" => 'CREATE OR REPLACE VIEW data.mail_map AS SELECT 2 AS removed, 1 AS kept WHERE trap.runs()',
+	"the map's view" => 'CREATE VIEW trap.pairs AS SELECT 2 AS removed, 1 AS kept; ALTER VIEW trap.pairs OWNER TO mallory;
+		CREATE OR REPLACE VIEW data.mail_map AS TABLE trap.pairs',
+	'a type' => 'DROP VIEW data.mail_map; CREATE TABLE data.mail_map (removed trap.kind, kept trap.kind)');
+is(sql($removal), 't', 'removal is not refused');
+like(said($node, "BEGIN; $strange{$_}; $removal"), qr/^ERROR:  .+ belongs to another role\nDETAIL:  Its code would run with your rights\.$/m, "but for $_")
+  for sort keys %strange;
+is(said($node, "BEGIN; ALTER TABLE data.answer ADD FOREIGN KEY (n) REFERENCES data.theirs; ALTER TABLE data.answer ENABLE ROW LEVEL SECURITY;
+	CREATE POLICY p ON data.answer USING (trap.runs()); $removal"), 't', 'what does not run is let be');
+
+# the schema is renamed, and its name is taken
+sql(q{CREATE TABLE data.page_table AS SELECT id, body AS content FROM data.doc; ALTER TABLE data.page_table ADD PRIMARY KEY (id);
+	SELECT ext.simdup_group('data.kept', 'data.page_table'); SELECT count(*) FROM ext.simdup_regroup('data.kept')});
+my $taken = <<'SQL';
+ALTER SCHEMA ext RENAME TO moved;
+CREATE SCHEMA ext;
+DO $$
+DECLARE
+  f regprocedure;
+BEGIN
+  FOR f IN SELECT oid FROM pg_proc WHERE pronamespace = 'moved'::regnamespace AND prokind = 'f' AND prorettype <> 'trigger'::regtype LOOP
+    BEGIN
+      EXECUTE format('CREATE FUNCTION ext.%s RETURNS %s LANGUAGE plpgsql AS %L', replace(f::text, 'moved.simdup', 'simdup'),
+        coalesce(replace(pg_get_function_result(f), 'TABLE', 'TABLE '), 'record'), 'BEGIN RAISE EXCEPTION ''trapped in ' || f || '''; END');
+    EXCEPTION WHEN OTHERS THEN NULL; -- of records
+    END;
+  END LOOP;
+END $$;
+SQL
+for my $call ("simdup_group('data.other', 'data.page_table')", "simdup_regroup('data.kept')", "simdup_regroup('data.kept', true)",
+	"simdup_group_of('data.kept', 1)", "simdup_ungroup('data.kept')", "simdup_decide('data.kept', 1, 2, true)", "simdup_undecide('data.kept', 1, 2)",
+	"simdup_review('data.kept')", "simdup_report('data.page_table')", "simdup_report_html('data.page_table', 'title')",
+	"simdup_removal('data.mail', 'data.mail_map')", "simdup_grouping('data.kept', true, false)",
+	"simdup_source_rows('data.page_table', '{1}', '{}')")
+{
+	like(said($node, "BEGIN; $taken SELECT moved.$call"), qr/^ERROR:  assertion failed$/m, "a renamed schema: $call");
+}
+
+# scripts that a DBA runs: a report by cron, and the statement that the page on existing tables makes
+sql(join ';', 'SET ROLE mallory', 'CREATE FUNCTION trap.minhash64(text) RETURNS ext.simhash64 LANGUAGE sql AS $$ INSERT INTO trap.ran DEFAULT VALUES; SELECT NULL::ext.simhash64 $$',
+	map {
+		my ($operator, $left, $right, $result) = @$_;
+		"CREATE FUNCTION trap.takes($left, $right) RETURNS $result LANGUAGE sql AS 'INSERT INTO trap.ran DEFAULT VALUES; SELECT NULL::$result';"
+		  . "CREATE OPERATOR trap.$operator (LEFTARG = $left, RIGHTARG = $right, FUNCTION = trap.takes)"
+	} [ '->>', 'jsonb', 'jsonb', 'text' ], [ '||', 'regcollation', 'regcollation', 'text' ], [ '=', 'oid', 'regclass', 'boolean' ], [ '=', 'oid', 'integer', 'boolean' ]);
+my $root = "$FindBin::RealBin/../..";
+my ($page_statement) = slurp_file("$root/doc/simdup-existing-table.md") =~ /^(SELECT format\('ALTER TABLE .*?\\gexec\n)/ms or die 'the page adds no flag';
+is(said($node, "SET search_path = data, trap;\n\\set table coded\n\\set key code\n\\set flag repeats\nCREATE TABLE coded (code text COLLATE \"C\");\n${page_statement}SELECT repeats FROM coded"),
+	'', 'the statement of a page');
+{
+	local $ENV{PGOPTIONS} = '-c search_path=data,ext,trap';
+	command_ok([ 'psql', '-X', '-d', $node->connstr('postgres'), '-v', "out=$removed", map({ ('-v', $_) } @$_), '-f', "$root/clients/psql/simdup-report.sql" ], "a report by cron: @$_")
+	  for [ 'source=page_table' ], [ 'table=page_table' ];
+}
+is(sql('SELECT count(*) FROM trap.ran'), '0', 'which call nothing of a stranger');
+
+# the source of a grouping is dropped, and its name is taken
+sql(q{ALTER TABLE data.page_table OWNER TO owner; UPDATE data.kept_settings SET source_owner = 'owner'; DROP TABLE data.page_table;
+	SET ROLE mallory; CREATE VIEW data.page_table AS SELECT 1 AS key, trap.runs()::text AS content});
+for my $call ("simdup_regroup('data.kept')", "simdup_regroup('data.kept', true)", "simdup_review('data.kept')", "simdup_report('data.doc', groups => 'data.kept')")
+{
+	like(said($node, "SELECT ext.$call"), qr/ERROR:  source data\.page_table belongs to another role\n.*\nHINT:  .*UPDATE data\.kept_settings SET source_owner = 'mallory';/,
+		"another's source: $call");
+}
+is(sql('SELECT count(*) FROM trap.ran'), '0', "nothing of mallory's ran");
+
+# a page has the names of a report in the statements that it saves
+sql(q{CREATE TABLE data.made AS
+	SELECT '{"counts": {"rows": 1}, "decide": {"table": "\"my \"\" data\".a_1_decisions", "decide": "ext.simdup_decide"}}'::jsonb AS report});
+cmp_ok(sql(q{SELECT length(ext.simdup_report_html(title => 'title', report => report)) FROM data.made}), '>', 1000, 'a ready report');
+for my $forged ('t (a) VALUES (1); DROP TABLE t; --', 't;', 't ', 'Table', '"a', 'a"b"', 't--', "t\n", 'a..b', '"a"" ; b', '')
+{
+	like(said($node, "SELECT ext.simdup_report_html(title => 'title', report => jsonb_set(report, '{decide,$_}', to_jsonb(\$t\$$forged\$t\$::text))) FROM data.made"),
+		qr/ERROR:  argument "report" is not a report/, "a forged report: $_ $forged")
+	  for 'table', 'decide';
+}
 
 # --- bytes from the wire
 
