@@ -14,6 +14,7 @@ SET standard_conforming_strings = on AS $function$
 DECLARE
   key record;
   missing record;  -- a column of the map
+  is_distributed boolean;
   rows_of_map text;
   script record;
 BEGIN
@@ -45,8 +46,16 @@ BEGIN
   WHERE NOT EXISTS (
     SELECT FROM pg_attribute AS a WHERE a.attrelid = map AND a.attname = n.name AND NOT a.attisdropped)
   LIMIT 1;
+  -- Citus is no dependency: its catalog is looked up by name
+  IF to_regclass('pg_dist_partition') IS NOT NULL THEN
+    EXECUTE 'SELECT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = $1)' INTO is_distributed USING target;
+  END IF;
   IF num_nulls(target, map) > 0 THEN
     RAISE EXCEPTION 'target and map must not be null' USING ERRCODE = 'null_value_not_allowed';
+  ELSIF is_distributed THEN
+    RAISE EXCEPTION '% is a distributed table', target
+      USING ERRCODE = 'wrong_object_type', DETAIL = 'The rows of a distributed table are in its shards.',
+        HINT = 'Make the map a reference table, and write: DELETE FROM ... USING it.';
   ELSIF missing.name IS NOT NULL THEN
     RAISE EXCEPTION 'column "%" of relation "%" does not exist', missing.name, missing.map
       USING ERRCODE = 'undefined_column',

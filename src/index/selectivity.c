@@ -115,6 +115,17 @@ load_values(VariableStatData *vardata, const SimdupNearClause *clause, int kind,
 	return without;
 }
 
+/* Return the rows of a table. Other modules may correct its path, not its tuples. */
+static double
+count_tuples(const RelOptInfo *rel)
+{
+	const Path *path = rel->cheapest_total_path;
+
+	if (path == NULL || path->param_info != NULL || rel->rows <= 0)
+		return rel->tuples;
+	return rel->tuples * (path->rows / rel->rows);
+}
+
 /*
  * The histogram of a column of texts is not used: to fingerprint its texts takes
  * as long as a search.
@@ -126,7 +137,7 @@ load_stats(VariableStatData *vardata, const SimdupNearClause *clause,
 	bool is_default;
 
 	*stats = (ColumnStats){.not_null = 1.0};
-	stats->rows = vardata->rel ? Max(vardata->rel->tuples, 1.0) : 1000.0;
+	stats->rows = vardata->rel ? Max(count_tuples(vardata->rel), 1.0) : 1000.0;
 	stats->distinct = get_variable_numdistinct(vardata, &is_default);
 	if (is_default)
 		stats->distinct = stats->rows; /* fingerprints seldom repeat */

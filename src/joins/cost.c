@@ -67,6 +67,13 @@ inner_join(const JoinOffer *offer)
 							 .jointype = JOIN_INNER};
 }
 
+/* Return the rows of a side: those of its path, which other modules may correct. */
+static double
+count_rows(const JoinOffer *offer, int side)
+{
+	return offer->sides[side]->cheapest_total_path->rows;
+}
+
 /*
  * Return how many candidates the condition and the equalities leave. Candidates are
  * near by fingerprint, and their texts may differ. Of shingles nothing is known but
@@ -75,8 +82,8 @@ inner_join(const JoinOffer *offer)
 static double
 count_candidates(const JoinOffer *offer)
 {
-	double n = offer->sides[0]->rows;
-	double m = offer->sides[1]->rows;
+	double n = count_rows(offer, 0);
+	double m = count_rows(offer, 1);
 	SpecialJoinInfo join = inner_join(offer);
 	SimdupNearClause near = offer->near;
 
@@ -119,7 +126,7 @@ cost_of_filter(const JoinOffer *offer, double *candidates)
 static double
 count_parts(const JoinOffer *offer)
 {
-	double n = Max(offer->sides[0]->rows, 1);
+	double n = Max(count_rows(offer, 0), 1);
 
 	if (offer->equalities == NIL)
 		return 1;
@@ -132,7 +139,7 @@ count_parts(const JoinOffer *offer)
 			exprs =
 				lappend(exprs, simdup_offer_side_of(offer, lfirst(cell), side));
 		n = Min(n, estimate_num_groups(offer->root, exprs,
-									   Max(offer->sides[side]->rows, 1), NULL,
+									   Max(count_rows(offer, side), 1), NULL,
 									   NULL));
 	}
 	return Max(n, 1);
@@ -144,8 +151,8 @@ hamming_nanoseconds(const JoinOffer *offer)
 {
 	int k = offer->near.radius;
 	double parts = count_parts(offer);
-	double n = Max(offer->sides[0]->rows / parts, 1);
-	double m = offer->reads_once ? 0 : Max(offer->sides[1]->rows / parts, 1);
+	double n = Max(count_rows(offer, 0) / parts, 1);
+	double m = offer->reads_once ? 0 : Max(count_rows(offer, 1) / parts, 1);
 	double memory = (double) get_hash_memory_limit() / 5;
 	double cost = parts * simdup_pair_join_cost(k, n, m);
 
@@ -171,7 +178,7 @@ cost_of_texts(const JoinOffer *offer, double candidates)
 	double nanoseconds = candidates * RESEMBLANCE_NANOSECONDS;
 
 	for (int side = 0; side < 2; side++)
-		nanoseconds += Min(candidates, offer->sides[side]->rows) *
+		nanoseconds += Min(candidates, count_rows(offer, side)) *
 					   width_of_key(offer, side) / TEXT_WIDTH *
 					   TEXT_NANOSECONDS;
 	return nanoseconds * COST_OF_NANOSECOND;
@@ -184,7 +191,7 @@ shingle_nanoseconds(const JoinOffer *offer)
 	double shingles = 0;
 
 	for (int side = 0; side < (offer->reads_once ? 1 : 2); side++)
-		shingles += offer->sides[side]->rows * width_of_key(offer, side);
+		shingles += count_rows(offer, side) * width_of_key(offer, side);
 	return shingles * SHINGLE_NANOSECONDS;
 }
 
@@ -196,11 +203,10 @@ simdup_offer_is_vain(const JoinOffer *offer)
 
 	for (int side = 0; side < 2; side++)
 	{
-		const RelOptInfo *rel = offer->sides[side];
+		const Path *path = offer->sides[side]->cheapest_total_path;
 
-		least =
-			Max(least, rel->cheapest_total_path->total_cost +
-						   rel->rows * ROW_NANOSECONDS * COST_OF_NANOSECOND);
+		least = Max(least, path->total_cost + path->rows * ROW_NANOSECONDS *
+												  COST_OF_NANOSECOND);
 	}
 	foreach (cell, offer->joinrel->pathlist)
 	{
@@ -237,8 +243,8 @@ simdup_offer_cost(const JoinOffer *offer, Path *path)
 	{
 		cost += cost_of_input(offer, side);
 		SIMDUP_COUNT_DISABLED(path, offer->inputs[side]);
-		rows += offer->sides[side]->rows;
-		bytes += offer->sides[side]->rows *
+		rows += count_rows(offer, side);
+		bytes += count_rows(offer, side) *
 				 (offer->targets[side]->width + SizeofMinimalTupleHeader + 24);
 	}
 	if (bytes > (double) get_hash_memory_limit() / 2)

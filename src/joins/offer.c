@@ -143,7 +143,8 @@ conditions_of(const JoinOffer *offer, int side)
 
 /*
  * Check whether both sides read the same rows. For EvalPlanQual each side has a row
- * of its own, so there must be no row marks and no target.
+ * of its own, so there must be no row marks. UPDATE, DELETE and MERGE mark the rows
+ * of all that they join to the target. INSERT marks none.
  */
 static bool
 can_read_once(const JoinOffer *offer)
@@ -152,7 +153,7 @@ can_read_once(const JoinOffer *offer)
 	const RangeTblEntry *entries[2];
 	ListCell *cell;
 
-	if (root->rowMarks != NIL || root->parse->resultRelation != 0)
+	if (root->rowMarks != NIL)
 		return false;
 	for (int side = 0; side < 2; side++)
 	{

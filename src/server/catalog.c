@@ -5,10 +5,14 @@
 #include "postgres.h"
 #include "compat.h"
 
+#include "access/genam.h"
+#include "access/table.h"
+#include "catalog/pg_namespace.h"
 #include "catalog/pg_operator.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
@@ -66,6 +70,30 @@ simdup_no_such_table(Oid table)
 {
 	ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
 			errmsg("relation with OID %u does not exist", table));
+}
+
+/* Citus is no dependency: its catalog is looked up by name. */
+void
+simdup_refuse_distributed(Oid relid, const char *hint)
+{
+	Oid catalog = get_relname_relid("pg_dist_partition", PG_CATALOG_NAMESPACE);
+	Relation partitions;
+	SysScanDesc scan;
+	ScanKeyData key;
+
+	if (!OidIsValid(catalog))
+		return;
+	partitions = table_open(catalog, AccessShareLock);
+	ScanKeyInit(&key, get_attnum(catalog, "logicalrelid"),
+				BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(relid));
+	scan = systable_beginscan(partitions, InvalidOid, false, NULL, 1, &key);
+	if (HeapTupleIsValid(systable_getnext(scan)))
+		ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				errmsg("\"%s\" is a distributed table", get_rel_name(relid)),
+				errdetail("The rows of a distributed table are in its shards."),
+				errhint("%s", hint));
+	systable_endscan(scan);
+	table_close(partitions, AccessShareLock);
 }
 
 bool

@@ -274,6 +274,8 @@ simdup_lock_arrivals(PG_FUNCTION_ARGS)
 		ACLCHECK_OK)
 		aclcheck_error(ACLCHECK_NO_PRIV,
 					   get_relkind_objtype(get_rel_relkind(table)), name);
+	simdup_refuse_distributed(table,
+							  "Write: LOCK TABLE ... IN SHARE ROW EXCLUSIVE MODE. It holds off all writers.");
 	tables = simdup_trigger_locking_tables(table, fcinfo->flinfo->fn_oid);
 	if (tables == NIL)
 		ereport(ERROR, errcode(ERRCODE_UNDEFINED_OBJECT),

@@ -68,6 +68,21 @@ SET work_mem = '64kB';
 SELECT k, wrong_pairs(k) FROM unnest('{0,3,8,12,17,32}'::integer[]) AS k;
 RESET work_mem;
 
+-- INSERT reads its table once, as SELECT does, also where it writes there; MERGE marks the rows of each side
+CREATE TABLE near (a integer, b integer, PRIMARY KEY (a, b));
+EXPLAIN (COSTS OFF)
+INSERT INTO letter SELECT a.kind, -a.id, b.fp FROM letter a JOIN letter b ON a.id < b.id AND a.kind = b.kind AND simhash_within(a.fp, b.fp, 3)
+ON CONFLICT DO NOTHING RETURNING id;
+WITH found AS (
+  INSERT INTO near SELECT a.id, b.id FROM letter a JOIN letter b ON a.id < b.id AND a.kind = b.kind AND simhash_within(a.fp, b.fp, 3)
+  ON CONFLICT (a, b) DO NOTHING RETURNING a, b)
+SELECT count(*) > 0 AS any, count(*) = (SELECT count(DISTINCT (a.id, b.id)) FROM letter a, letter b
+    WHERE a.id < b.id AND a.kind = b.kind AND a.fp <~> b.fp <= 3) AS same FROM found;
+SELECT trim(line) AS reads FROM shown($$MERGE INTO near USING
+  (SELECT a.id AS x, b.id AS y FROM letter a JOIN letter b ON a.id < b.id AND a.kind = b.kind AND simhash_within(a.fp, b.fp, 3)) AS s
+  ON near.a = s.x AND near.b = s.y WHEN NOT MATCHED THEN INSERT VALUES (x, y)$$) AS line WHERE line ~ 'letter';
+DROP TABLE near;
+
 -- distances that no constant tells: beyond 32 all pairs are compared, and none is below 0
 PREPARE at_most(integer) AS SELECT count(*) FROM letter a JOIN letter b ON a.id < b.id AND a.kind = b.kind AND a.fp <~> b.fp <= $1;
 PREPARE within(integer) AS SELECT count(*) FROM letter a JOIN letter b ON a.id < b.id AND a.kind = b.kind AND simhash_within(a.fp, b.fp, $1);

@@ -34,4 +34,18 @@ SELECT a.id, b.id FROM letter a JOIN letter b ON a.id < b.id AND simdup_resemble
 SELECT id, simdup_cluster(id, fp) OVER (ORDER BY id), simdup_cluster(id, fp, body) OVER (ORDER BY id) FROM letter ORDER BY id;
 -- a window function needs its OVER
 SELECT id, simdup_cluster(id, fp) FROM letter;
+-- a table that Citus distributes: its rows are in shards, and this one is empty
+\set ON_ERROR_ROLLBACK on
+BEGIN;
+CREATE INDEX letter_fp ON letter USING hamming (fp);
+SET LOCAL allow_system_table_mods = on;
+CREATE TABLE pg_catalog.pg_dist_partition AS SELECT 'letter'::regclass AS logicalrelid;
+SELECT simdup_index_check('letter_fp');
+SELECT * FROM simdup_index_stat('letter_fp');
+SELECT simdup_lock_arrivals('letter');
+SELECT * FROM simdup_removal('letter', 'letter');
+TRUNCATE pg_catalog.pg_dist_partition;
+SELECT simdup_index_check('letter_fp');
+ROLLBACK;
+\unset ON_ERROR_ROLLBACK
 DROP TABLE letter;

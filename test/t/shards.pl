@@ -96,6 +96,12 @@ for my $fence (@fences)
 
 	is($output, $fence->{text} =~ s/[ \t]+$//mgr =~ s/\A\n+|\n+\z//gr, "the recipe: $first");
 }
+is(run_fence($fences[3], 'city', $fences[3]->{sql}), $fences[3]->{text} =~ s/\n\z//r, 'the pairs again: once each');
+$shards[1]->safe_psql('city', 'ALTER TABLE piece RENAME TO lost');
+my $stopped = run_fence($fences[3], 'city', $fences[3]->{sql});
+like($stopped, qr/relation "public.piece" does not exist/, 'a shard without its piece');
+is(() = $stopped =~ /ERROR/g, 1, '... stops the script');
+$shards[1]->safe_psql('city', 'ALTER TABLE lost RENAME TO piece');
 
 # --- the petitions, each under its district, beside the same on one server
 
@@ -267,15 +273,13 @@ answer($_, 'pairs', 'city', 'CREATE EXTENSION simdup') for @shards;
 run_fence($servers, 'pairs', $servers->{sql} =~ s/^CREATE TABLE.*//msr);
 $coordinator->safe_psql('pairs', 'CREATE TABLE petition (id bigint, fp simhash64)');
 
-# Set up and run the recipe for this number of shards and this distance.
+# Set up and run the recipe for this number of shards and this distance, after earlier runs.
 sub pairs_over
 {
 	my ($shards, $k) = @_;
 	my $output;
 
-	answer($_, 'pairs', 'city', 'DROP VIEW IF EXISTS found; DROP TABLE IF EXISTS piece') for @shards;
-	$coordinator->safe_psql('pairs', 'DROP TABLE IF EXISTS found, piece');
-	$output = run_fence($_, 'pairs', "SET client_min_messages = warning;\n\\pset format unaligned\n\\pset tuples_only on\n" . ($_->{sql} =~ s/^\\set k .*/\\set k $k/mr =~ s/^\\set shards .*/\\set shards $shards/mr))
+	$output = run_fence($_, 'pairs', "\\pset format unaligned\n\\pset tuples_only on\n" . ($_->{sql} =~ s/^\\set k .*/\\set k $k/mr =~ s/^\\set shards .*/\\set shards $shards/mr))
 	  for grep { $_->{pairs} } @fences;
 	return $output;
 }

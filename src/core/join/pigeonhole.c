@@ -71,28 +71,41 @@ block_value(uint64_t fp, int i, int n)
 }
 
 /*
- * Return a block's piece: value and number hashed, scaled to the pieces. Frozen,
- * since servers of several versions may share the pieces of a table.
+ * Return a block's piece. The block's values are dealt to the pieces in turn, from
+ * where the blocks before, of n_dealt values, ended: so all pieces have as many.
+ * Values are permuted first, since neighbours and multiples of a number are equally
+ * frequent where bits are skewed. Frozen, since servers of several versions may share
+ * the pieces of a table.
  */
 static uint32_t
-piece_of_block(const SimdupPieces *pieces, uint64_t fp, int block)
+piece_of_block(const SimdupPieces *pieces, uint64_t fp, int block,
+			   uint64_t *n_dealt)
 {
+	int width = simdup_block_start(block + 1, pieces->n_blocks) -
+				simdup_block_start(block, pieces->n_blocks);
+	uint64_t mask = UINT64_MAX >> (64 - width);
 	uint64_t x = block_value(fp, block, pieces->n_blocks);
 
 	x += (uint64_t) (block + 1) * SIMDUP_GOLDEN;
-	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-	return (uint32_t) ((x >> 32) * pieces->n >> 32);
+	for (int round = 0; round < 2; round++)
+	{
+		x = x * SIMDUP_GOLDEN & mask;
+		x ^= x >> (width + 1) / 2;
+	}
+	x = (*n_dealt + x) % pieces->n;
+	*n_dealt += mask + 1;
+	return (uint32_t) x;
 }
 
 int
 simdup_pieces_of(const SimdupPieces *pieces, uint64_t fp, uint32_t *list)
 {
+	uint64_t n_dealt = 0;
 	int n = 0;
 
 	for (int block = 0; block < pieces->n_blocks; block++)
 	{
-		uint32_t piece = piece_of_block(pieces, fp, block);
+		uint32_t piece = piece_of_block(pieces, fp, block, &n_dealt);
 		int i = 0;
 
 		while (i < n && list[i] < piece)
