@@ -76,13 +76,53 @@ naive_raw(const char *text, size_t len, size_t *n)
 	return chars;
 }
 
+typedef struct Pair
+{
+	uint32_t first;
+	uint32_t second;
+	uint32_t joined;
+} Pair;
+
+/* All pairs of the tables, from the seconds, which fold to themselves. */
+static size_t
+list_pairs(Pair *pairs)
+{
+	size_t n = 0;
+
+	for (uint32_t cp = 0; cp < 0x20000; cp++)
+	{
+		SimdupFoldProperty property =
+			simdup_fold_properties[simdup_fold_number(cp)];
+		uint32_t e;
+		const uint16_t *starts;
+
+		if (property.char_class != SIMDUP_FOLD_LISTED || property.n != 1)
+			continue;
+		e = simdup_fold_expansions[property.value];
+		starts = simdup_fold_starts + SIMDUP_EXPANSION_PAIRS(e);
+		if (SIMDUP_EXPANSION_CHAR(e) != cp ||
+			SIMDUP_EXPANSION_PAIRS(e) <= SIMDUP_FOLD_HANGUL)
+			continue;
+		for (size_t i = starts[0]; i < starts[1]; i++)
+			pairs[n++] =
+				(Pair){simdup_fold_firsts[i], cp, simdup_fold_joined[i]};
+	}
+	return n;
+}
+
 /*
  * Put one character for what is its canonical decomposition, as long as there is
- * any such pair, the leftmost first. Hangul counts as Unicode's data lists it.
+ * any such pair, the leftmost first. Hangul counts as Unicode's data lists it. Marks
+ * that are not in their order change places, once.
  */
 static void
 join_pairs(NaiveChar *chars, size_t *n)
 {
+	static Pair pairs[1000];
+	static size_t n_pairs = 0;
+
+	if (n_pairs == 0)
+		n_pairs = list_pairs(pairs);
 	for (size_t i = 0; i + 1 < *n;)
 	{
 		uint32_t first = chars[i].cp;
@@ -90,17 +130,23 @@ join_pairs(NaiveChar *chars, size_t *n)
 		uint32_t joined = 0;
 		size_t used = i;
 
-		for (size_t j = 0; j < simdup_fold_n_pairs; j++)
-			if (simdup_fold_pairs[j].first == first &&
-				simdup_fold_pairs[j].second == second)
-				joined = simdup_fold_pairs[j].joined;
+		for (size_t j = 0; j < n_pairs; j++)
+			if (pairs[j].first == first && pairs[j].second == second)
+				joined = pairs[j].joined;
 		if (first >= 0x1100 && first <= 0x1112 && second >= 0x1161 &&
 			second <= 0x1175)
 			joined = 0xAC00 + (first - 0x1100) * 588 + (second - 0x1161) * 28;
 		if (first >= 0xAC00 && first <= 0xD7A3 && (first - 0xAC00) % 28 == 0 &&
 			second >= 0x11A8 && second <= 0x11C2)
 			joined = first + second - 0x11A7;
-		if (joined == 0)
+		if (joined == SIMDUP_FOLD_EXCHANGE)
+		{
+			NaiveChar before = chars[i];
+
+			chars[i] = chars[i + 1];
+			chars[i + 1] = before;
+		}
+		if (joined == 0 || joined == SIMDUP_FOLD_EXCHANGE)
 		{
 			i++;
 			continue;

@@ -16,23 +16,37 @@ our $FOLDER = '/usr/share/unicode';
 # each of those before it becomes.
 my @typed = (
 	[ 'i', 'ı' ], [ 'ae', 'æ' ], [ 'oe', 'œ' ], [ 'th', 'þ' ], [ 'd', 'ð' ], [ 'n', 'ŋ' ],
-	[ 'e', 'əɛ' ], [ 'o', 'ɔ' ], [ q('), "\x{2B9}\x{2BA}\x{2BB}\x{2BC}\x{2BD}\x{2BE}\x{2BF}" ],
+	[ 'e', 'əǝɛ' ], [ 'o', 'ɔ' ], [ 'a', 'ɑ' ], [ 'g', 'ɡ' ],
+	[ q('), "\x{A78C}\x{2B9}\x{2BA}\x{2BB}\x{2BC}\x{2BD}\x{2BE}\x{2BF}" ],
 	[ "\x{5D5}\x{5D5}", "\x{5F0}" ], [ "\x{5D5}\x{5D9}", "\x{5F1}" ], [ "\x{5D9}\x{5D9}", "\x{5F2}" ],
 	[ "\x{627}", "\x{671}" ], [ "\x{647}", "\x{629}\x{6C1}\x{6C3}\x{6D5}" ],
 	[ "\x{64A}", "\x{649}\x{6CC}" ], [ "\x{643}", "\x{6A9}" ], [ "\x{902}", "\x{901}" ],
 	[ "\x{9A4}\x{9CD}", "\x{9CE}" ], [ "\x{D23}\x{D4D}", "\x{D7A}" ], [ "\x{D28}\x{D4D}", "\x{D7B}" ],
 	[ "\x{D30}\x{D4D}", "\x{D7C}" ], [ "\x{D32}\x{D4D}", "\x{D7D}" ], [ "\x{D33}\x{D4D}", "\x{D7E}" ],
-	[ "\x{D15}\x{D4D}", "\x{D7F}" ], [ "\x{E40}\x{E40}", "\x{E41}" ], [ "\x{EC0}\x{EC0}", "\x{EC1}" ],
-	map { [ substr($_, 1), substr $_, 0, 1 ] }
-	  qw(佈布 佔占 週周 遊游 淨净 昇升 湧涌 慾欲 汙污 裏里 説说 爲为 衆众 綫线 証证));
+	[ "\x{D15}\x{D4D}", "\x{D7F}" ], [ "\x{E40}\x{E40}", "\x{E41}" ], [ "\x{EC0}\x{EC0}", "\x{EC1}" ],);
 my %list;
 for my $pair (@typed)
 {
 	$list{$_} = $pair->[0] for split //, $pair->[1];
 }
 
-my (%name, %named, %general, %digit, %canonical, %lower, %upper, %script, %nfkc_cf, %excluded, %simple);
-my (%pair_of, %fold_of);
+# The second list: Chinese, from and to.
+my %simple = map { split // } qw(
+	㑺俊 㓰划 㳽弥 䌽彩 䍦䍠 䙓摆 䜩宴 䦆镢 䩄腼 亙亘 伕夫 佈布 佔占 侷局 俬私 倖幸 傚效 僱雇 儎傤 兇凶 冑胄 剷铲 劄札 勦剿
+	勳勋 卹恤 卽即 厠厕 厤历 唸念 啓启 喫吃 嚥咽 嚮向 囌苏 囓啮 坵丘 垻坝 塚冢 墰坛 墻墙 壎埙 壜坛 奨奖 姪侄 嫋袅 嫺娴 嬀妫
+	孃娘 寀采 寳宝 峯峰 崑昆 嵗岁 巹卺 弔吊 彆别 彔录 彫雕 彷仿 彿佛 悽凄 慤悫 慼戚 慾欲 挱挲 捱挨 揯搄 揹背 擡抬 敍叙 敎教
+	敓敚 旂旗 旣既 昇升 暱昵 朮术 枱台 枴拐 柺拐 査查 棊棋 榘矩 榦干 槓杠 樑梁 櫺棂 欅榉 歎叹 殭僵 殻壳 殽肴 氾泛 汎泛 汙污
+	泝溯 洩泄 涗涚 淒凄 淨净 淩凌 渖沈 湧涌 湼涅 溼湿 滙汇 潀潨 潙沩 灩滟 燉炖 燬毁 燻熏 爲为 牀床 牴抵 犛牦 獃呆 珮佩 琱雕
+	瑯琅 璿璇 甕瓮 産产 甦苏 甯宁 畵画 疎疏 痠酸 痺痹 瘻瘘 癒愈 癡痴 皁皂 盃杯 眞真 瞇眯 砲炮 硷碱 碕埼 祕秘 稜棱 窰窑 竪竖
+	箇个 篠筿 簑蓑 簷檐 籤签 糉粽 紮扎 絶绝 綉绣 綑捆 綫线 綳绷 緑绿 緼缊 缐线 罎坛 羣群 羨羡 羶膻 翫玩 肈肇 脣唇 脩修 腭颚
+	臥卧 舖铺 舘馆 菴庵 菸烟 葯药 蒐搜 蒓莼 蒕蒀 蓆席 蔘参 蔿𫇭 薰熏 薹苔 藴蕴 蝨虱 蠍蝎 蠔蚝 衆众 衞卫 袴裤 裏里 襉裥 覈核
+	証证 説说 諡谥 謡谣 譁哗 譭毁 讬托 谘咨 谿溪 豔艳 賫赍 贜赃 跼局 踰逾 蹟迹 蹠跖 輼辒 週周 遊游 遡溯 醃腌 醖酝 醟蒏 醣糖
+	鈅钥 鈡钟 鉆钻 鉢钵 鉳锫 鋭锐 録录 錼镎 鍅钫 鎭镇 鎸镌 钂镋 钜巨 锺钟 镟旋 閲阅 陞升 隄堤 霑沾 靝靔 頽颓 顔颜 飱飧 餈糍
+	饑饥 馀余 駡骂 鬨哄 鬭斗 鮝鲞 鳬凫 鶿鹚 鷄鸡 鷴鹇 麪面 麫面 鼂鼌 𠬤睾 𢪓举 𢭏捣 𪨧仑 𫔀炼 𫖕鞲 𫗫糊 𫗭喂 𫛲雕 𫜩啮 𫫇恶
+	𫷮荫 𬤎喧 𬤨噪 𬤮赞 𬬪扣 𬭨锤 𬮴暗 𰈇尝 𰎠岩 𰎫岳 𰛮卤 𰪶团 𰬈弦 𰬮纤 𰾗针 𰾫鉴 𰾮镰 𱅐驳);
+
+my (%name, %named, %general, %digit, %canonical, %lower, %upper, %script, %nfkc_cf, %excluded, %unified);
+my (%order, %pair_of, %is_second, %fold_of);
 
 # The lines of a file of the folder, packed or not.
 sub lines_of
@@ -78,7 +92,7 @@ sub load
 
 	for (lines_of('UnicodeData.txt'))
 	{
-		my ($cp, $name, $general, undef, undef, $map, undef, $digit, undef, undef, undef, undef, $upper, $lower) = split /;/;
+		my ($cp, $name, $general, $order, undef, $map, undef, $digit, undef, undef, undef, undef, $upper, $lower) = split /;/;
 		my $c = chr hex $cp;
 
 		$begin = hex $cp if $name =~ /First>/;
@@ -86,12 +100,14 @@ sub load
 		next if $name =~ /^</;
 		$name{$c} = $name;
 		$named{$name} = $c;
+		$order{$c} = $order if $order > 0;
 		$digit{$c} = $digit if $general eq 'Nd';
 		$canonical{$c} = text_of($map) if $map ne '' && $map !~ /</;
 		$upper{$c} = text_of($upper) if $upper ne '';
 		$lower{$c} = text_of($lower) if $lower =~ /\S/;
 	}
 	each_property('Scripts.txt', sub { $script{ $_[0] } = $_[1] });
+	each_property('EquivalentUnifiedIdeograph.txt', sub { $unified{ $_[0] } = text_of($_[1]) });
 	each_property('DerivedNormalizationProps.txt', sub {
 		my ($c, $property, $value) = @_;
 		$nfkc_cf{$c} = text_of($value) if $property eq 'NFKC_CF';
@@ -110,10 +126,14 @@ sub load
 		my @others = sort grep { $_ ne $c } map { chr hex } $2 =~ /U\+([0-9A-F]+)/g;
 		$simple{$c} = $others[0] if @others;
 	}
+	# the tones of Thai and of Lao have classes below these
+	$order{"\x{E4D}"} = 108;
+	$order{"\x{ECD}"} = 123;
 	for my $c (keys %canonical)
 	{
 		$pair_of{ $canonical{$c} } = $c if length $canonical{$c} == 2 && !$excluded{$c};
 	}
+	$pair_of{"\x{D46}\x{D57}"} = "\x{D57}";
 	# Hangul: all syllables, by what they are made of
 	for my $s (0 .. 11171)
 	{
@@ -123,6 +143,7 @@ sub load
 
 		$pair_of{$made_of} = chr(0xAC00 + $s);
 	}
+	$is_second{ substr $_, 1 } = 1 for keys %pair_of;
 	return;
 }
 
@@ -139,7 +160,7 @@ sub forms
 
 	return "\x{3099}" if $c eq "\x{309B}";
 	return "\x{309A}" if $c eq "\x{309C}";
-	return decomposed($nfkc_cf{$c} // $c);
+	return decomposed($unified{$c} // $nfkc_cf{$c} // $c);
 }
 
 sub is_mark
@@ -181,6 +202,17 @@ sub a_to_c
 	return $fold_of{$c};
 }
 
+# Check whether n goes before p.
+sub is_before
+{
+	my ($n, $p) = @_;
+
+	return ($order{$n} // 0) > 0
+	  && ($order{$p} // 0) > $order{$n}
+	  && $script{$p} eq $script{$n}
+	  && !$is_second{$n};
+}
+
 # Step e, over a whole text.
 sub joined
 {
@@ -191,8 +223,9 @@ sub joined
 	{
 		my $pair = @out ? $pair_of{ $out[-1] . $n } : undef;
 
-		if   (defined $pair) { $out[-1] = $pair }
-		else                 { push @out, $n }
+		if    (defined $pair)                      { $out[-1] = $pair }
+		elsif (@out && is_before($n, $out[-1]))    { splice @out, -1, 0, $n }
+		else                                       { push @out, $n }
 	}
 	return join '', @out;
 }

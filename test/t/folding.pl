@@ -75,7 +75,7 @@ SELECT part = 2, count(*), count(*) FILTER (WHERE (SELECT count(DISTINCT folded(
        count(*) FILTER (WHERE folded(c2) <> folded(c3) OR folded(c4) <> folded(c5))
 FROM form GROUP BY 1 ORDER BY 1;
 SQL
-	"f|17230|0|0\nt|1844|247|0", 'the forms of NormalizationTest.txt');
+	"f|17230|0|0\nt|1844|244|0", 'the forms of NormalizationTest.txt');
 
 # --- random texts, many of characters that join others
 

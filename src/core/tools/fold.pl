@@ -10,11 +10,14 @@
 
 use strict;
 use warnings;
+use utf8;
 
 my $SEPARATOR = 0;
 my $SEGMENTED = 1;
 my $UNSEGMENTED = 2;
 my $LISTED = 3;
+my $HANGUL = 1;
+my $EXCHANGE = 'SIMDUP_FOLD_EXCHANGE';
 
 # Scripts written without spaces between words, as in profile 1.
 my @unsegmented = (
@@ -28,19 +31,32 @@ my @unsegmented = (
 # spellings of one letter. Code points, and behind the colon what each becomes.
 my %listed;
 for (
-	'131:69', 'E6:61 65', '153:6F 65', 'FE:74 68', 'F0:64', '14B:6E', '259 25B:65', '254:6F',
-	'2B9 2BA 2BB 2BC 2BD 2BE 2BF:27', '5F0:5D5 5D5', '5F1:5D5 5D9', '5F2:5D9 5D9',
+	'131:69', 'E6:61 65', '153:6F 65', 'FE:74 68', 'F0:64', '14B:6E', '1DD 259 25B:65', '254:6F',
+	'251:61', '261:67', '2B9 2BA 2BB 2BC 2BD 2BE 2BF A78C:27', '5F0:5D5 5D5', '5F1:5D5 5D9', '5F2:5D9 5D9',
 	'671:627', '629 6C1 6C3 6D5:647', '649 6CC:64A', '6A9:643', '901:902', '9CE:9A4 9CD',
 	'D7A:D23 D4D', 'D7B:D28 D4D', 'D7C:D30 D4D', 'D7D:D32 D4D', 'D7E:D33 D4D', 'D7F:D15 D4D',
-	'E41:E40 E40', 'EC1:EC0 EC0',
-	# Chinese that Unihan does not link
-	'4F48:5E03', '4F54:5360', '9031:5468', '904A:6E38', '6DE8:51C0', '6607:5347',
-	'6E67:6D8C', '617E:6B32', '6C59:6C61', '88CF:91CC', '8AAC:8BF4', '7232:4E3A', '8846:4F17',
-	'7DAB:7EBF', '8A3C:8BC1')
+	'E41:E40 E40', 'EC1:EC0 EC0')
 {
 	my ($from, $to) = split /:/;
 	$listed{$_} = [ map { hex } split / /, $to ] for map { hex } split / /, $from;
 }
+
+# Chinese: a character, and the simpler one that it leads to. Unihan's links are read
+# from its file. These are its gaps, found by a comparison with OpenCC 1.1.6
+# (Apache-2.0) and CC-CEDICT.
+my %simpler = map { ord } map { split // } qw(
+	㑺俊 㓰划 㳽弥 䌽彩 䍦䍠 䙓摆 䜩宴 䦆镢 䩄腼 亙亘 伕夫 佈布 佔占 侷局 俬私 倖幸 傚效 僱雇 儎傤 兇凶 冑胄 剷铲 劄札 勦剿
+	勳勋 卹恤 卽即 厠厕 厤历 唸念 啓启 喫吃 嚥咽 嚮向 囌苏 囓啮 坵丘 垻坝 塚冢 墰坛 墻墙 壎埙 壜坛 奨奖 姪侄 嫋袅 嫺娴 嬀妫
+	孃娘 寀采 寳宝 峯峰 崑昆 嵗岁 巹卺 弔吊 彆别 彔录 彫雕 彷仿 彿佛 悽凄 慤悫 慼戚 慾欲 挱挲 捱挨 揯搄 揹背 擡抬 敍叙 敎教
+	敓敚 旂旗 旣既 昇升 暱昵 朮术 枱台 枴拐 柺拐 査查 棊棋 榘矩 榦干 槓杠 樑梁 櫺棂 欅榉 歎叹 殭僵 殻壳 殽肴 氾泛 汎泛 汙污
+	泝溯 洩泄 涗涚 淒凄 淨净 淩凌 渖沈 湧涌 湼涅 溼湿 滙汇 潀潨 潙沩 灩滟 燉炖 燬毁 燻熏 爲为 牀床 牴抵 犛牦 獃呆 珮佩 琱雕
+	瑯琅 璿璇 甕瓮 産产 甦苏 甯宁 畵画 疎疏 痠酸 痺痹 瘻瘘 癒愈 癡痴 皁皂 盃杯 眞真 瞇眯 砲炮 硷碱 碕埼 祕秘 稜棱 窰窑 竪竖
+	箇个 篠筿 簑蓑 簷檐 籤签 糉粽 紮扎 絶绝 綉绣 綑捆 綫线 綳绷 緑绿 緼缊 缐线 罎坛 羣群 羨羡 羶膻 翫玩 肈肇 脣唇 脩修 腭颚
+	臥卧 舖铺 舘馆 菴庵 菸烟 葯药 蒐搜 蒓莼 蒕蒀 蓆席 蔘参 蔿𫇭 薰熏 薹苔 藴蕴 蝨虱 蠍蝎 蠔蚝 衆众 衞卫 袴裤 裏里 襉裥 覈核
+	証证 説说 諡谥 謡谣 譁哗 譭毁 讬托 谘咨 谿溪 豔艳 賫赍 贜赃 跼局 踰逾 蹟迹 蹠跖 輼辒 週周 遊游 遡溯 醃腌 醖酝 醟蒏 醣糖
+	鈅钥 鈡钟 鉆钻 鉢钵 鉳锫 鋭锐 録录 錼镎 鍅钫 鎭镇 鎸镌 钂镋 钜巨 锺钟 镟旋 閲阅 陞升 隄堤 霑沾 靝靔 頽颓 顔颜 飱飧 餈糍
+	饑饥 馀余 駡骂 鬨哄 鬭斗 鮝鲞 鳬凫 鶿鹚 鷄鸡 鷴鹇 麪面 麫面 鼂鼌 𠬤睾 𢪓举 𢭏捣 𪨧仑 𫔀炼 𫖕鞲 𫗫糊 𫗭喂 𫛲雕 𫜩啮 𫫇恶
+	𫷮荫 𬤎喧 𬤨噪 𬤮赞 𬬪扣 𬭨锤 𬮴暗 𰈇尝 𰎠岩 𰎫岳 𰛮卤 𰪶团 𰬈弦 𰬮纤 𰾗针 𰾫鉴 𰾮镰 𱅐驳);
 
 # The voiced marks of kana join what stands before them, alone and as signs.
 my %voiced = (0x309B => 0x3099, 0x309C => 0x309A);
@@ -48,9 +64,12 @@ my %marks_that_stay = map { $_ => 1 } values %voiced;
 my %other_marks = (0x0640 => 1, 0x093C => 1);    # tatweel, nukta
 my $scripts_of_marks = qr/^(?:Inherited|Cyrillic|Hebrew|Arabic|Syriac)$/;
 
+# Behind the tones of Thai and Lao, as in what sara am becomes: combining classes.
+my %behind_tones = (0x0E4D => 108, 0x0ECD => 123);
+
 my $MAX = 0x110000;
-my (@category, @script, @name, %cp_named, %digit);
-my (%decomposition, %excluded, %casefold, %simplified, %composed);
+my (@category, @script, @name, %cp_named, %digit, %combining);
+my (%decomposition, %excluded, %casefold, %radical, %composed);
 
 # A file of the folder, packed or not.
 sub unicode_file
@@ -82,6 +101,7 @@ sub read_unicode_data
 
 		$name[$cp] = $field[1];
 		$cp_named{ $field[1] } = $cp;
+		$combining{$cp} = $field[3] if $field[3] > 0;
 		$digit{$cp} = ord $field[6] if $field[2] eq 'Nd';
 		$decomposition{$cp} = [ map { hex } split / /, $field[5] ]
 		  if $field[5] ne '' && $field[5] !~ /^</;
@@ -123,7 +143,18 @@ sub read_normalization
 	}
 }
 
-sub read_simplified
+sub read_radicals
+{
+	my $file = unicode_file('EquivalentUnifiedIdeograph.txt');
+
+	while (<$file>)
+	{
+		next unless /^([0-9A-F]+)(?:\.\.([0-9A-F]+))?\s*; ([0-9A-F]+)/;
+		$radical{$_} = hex $3 for hex $1 .. hex($2 // $1);
+	}
+}
+
+sub read_simpler
 {
 	my $file = unicode_file('Unihan_Variants.txt');
 
@@ -132,7 +163,9 @@ sub read_simplified
 		next unless /^U\+([0-9A-F]+)\tkSimplifiedVariant\t(.*)$/;
 		my $cp = hex $1;
 		my @variants = sort { $a <=> $b } grep { $_ != $cp } map { hex substr $_, 2 } split ' ', $2;
-		$simplified{$cp} = $variants[0] if @variants;
+		next unless @variants;
+		die "two links of $1" if $simpler{$cp};
+		$simpler{$cp} = $variants[0];
 	}
 }
 
@@ -179,9 +212,9 @@ sub letter
 
 	return @{ $listed{$cp} } if $listed{$cp};
 	return $digit{$cp} if defined $digit{$cp};
-	if (defined $simplified{$cp})
+	if (defined $simpler{$cp})
 	{
-		$cp = $simplified{$cp} while defined $simplified{$cp};
+		$cp = $simpler{$cp} while defined $simpler{$cp};
 		return $cp;
 	}
 	my $plain = plain_letter($cp);
@@ -194,7 +227,7 @@ sub unjoined
 
 	return $voiced{$cp} if $voiced{$cp};
 	return map { letter($_) } grep { !is_removed($_) }
-	  map { decomposed($_) } @{ $casefold{$cp} // [$cp] };
+	  map { decomposed($_) } $radical{$cp} // @{ $casefold{$cp} // [$cp] };
 }
 
 sub fold
@@ -212,11 +245,10 @@ sub fold
 	return @folded;
 }
 
-# The pairs of folded code points that are joined to one. Hangul is arithmetic.
-sub find_pairs
+# The pairs of folded code points that are joined to one: second, first, joined. Hangul
+# is arithmetic.
+sub joined_pairs
 {
-	my @pairs;
-
 	for my $cp (sort { $a <=> $b } keys %decomposition)
 	{
 		my @pair = @{ $decomposition{$cp} };
@@ -224,16 +256,27 @@ sub find_pairs
 		next if @pair != 2 || $excluded{$cp};
 		$composed{"@pair"} = $cp;
 	}
-	for my $key (keys %composed)
+	$composed{ join ' ', 0x0D46, 0x0D57 } = 0x0D57;    # Malayalam au, as it is written now
+	# both must be in folded texts
+	return map { [ (split / /)[ 1, 0 ], $composed{$_} ] }
+	  grep { join(' ', map { fold($_) } split / /) eq $_ } keys %composed;
+}
+
+# The pairs of marks that change places: second, first. Both are of one script, and the
+# second is none of the marks that join.
+sub exchanged_pairs
+{
+	my (%joins) = @_;
+	my %order = (%combining, %behind_tones);
+	my @pairs;
+
+	my @marks = grep { join(' ', fold($_)) eq $_ } keys %order;
+	for my $second (grep { !$joins{$_} } @marks)
 	{
-		my ($first, $second) = split / /, $key;
-		# both must be in folded texts
-		next if join(' ', map { fold($_) } $first, $second) ne $key;
-		die "classes of $key" if grep { class($_) != class($composed{$key}) } $first, $second;
-		die "$key is common" if $first < 0x80 || ($first >= 0x4E00 && $first <= 0x9FFF);
-		push @pairs, [ $second, $first, $composed{$key} ];
+		push @pairs, map { [ $second, $_, $EXCHANGE ] }
+		  grep { $order{$_} > $order{$second} && $script[$_] eq $script[$second] } @marks;
 	}
-	return sort { $a->[0] <=> $b->[0] || $a->[1] <=> $b->[1] } @pairs;
+	return @pairs;
 }
 
 sub class
@@ -261,11 +304,31 @@ die "usage: fold.pl FOLDER\n" unless @ARGV == 1;
 read_unicode_data();
 read_scripts();
 read_normalization();
-read_simplified();
+read_radicals();
+read_simpler();
 
-my @pairs = find_pairs();
-my %joins = map { $_->[0] => 1 } @pairs;
-$joins{$_} = 1 for 0x1161 .. 0x1175, 0x11A8 .. 0x11C2;
+my @pairs = joined_pairs();
+push @pairs, exchanged_pairs(map { $_->[0] => 1 } @pairs);
+for (@pairs)
+{
+	my ($second, $first, $joined) = @$_;
+	my $pair = sprintf '%X %X', $first, $second;
+
+	die "classes of $pair" if class($first) != class($second) || ($joined ne $EXCHANGE && class($first) != class($joined));
+	die "$pair is common" if $first < 0x80 || ($first >= 0x4E00 && $first <= 0x9FFF);
+}
+
+# Those of one second have a number. Number 0 is for what joins nothing.
+@pairs = sort { $a->[0] <=> $b->[0] || $a->[1] <=> $b->[1] } @pairs;
+my %joins = map { $_ => $HANGUL } 0x1161 .. 0x1175, 0x11A8 .. 0x11C2;
+my @starts = (0) x ($HANGUL + 1);
+for my $i (0 .. $#pairs)
+{
+	next if $joins{ $pairs[$i][0] };
+	$joins{ $pairs[$i][0] } = @starts;
+	push @starts, $i;
+}
+push @starts, scalar @pairs;
 
 # Each code point has a property: value, class, number of folded characters. The
 # first three are those of code points that fold to themselves.
@@ -284,7 +347,7 @@ for my $cp (0 .. $MAX - 1)
 	else
 	{
 		my $text = join ',',
-		  map { sprintf '0x%X', $_ | class($_) << 24 | ($joins{$_} // 0) << 26 } @folded;
+		  map { sprintf '0x%X', $_ | class($_) << 21 | ($joins{$_} // 0) << 23 } @folded;
 
 		if (@folded && !defined $expansion_at{$text})
 		{
@@ -336,7 +399,8 @@ print <<'END';
  *	  The Unicode tables of profile 2. Frozen.
  *
  * Made by tools/fold.pl from UnicodeData.txt, DerivedNormalizationProps.txt,
- * Scripts.txt and Unihan_Variants.txt of Unicode 15.0.
+ * EquivalentUnifiedIdeograph.txt, Scripts.txt and Unihan_Variants.txt of Unicode
+ * 15.0.
  */
 #include "core/unicode/charclass.h"
 
@@ -347,10 +411,12 @@ print lines(map { "{$_}" } @properties);
 print "};\n\n";
 printf "const uint32_t simdup_fold_expansions[%d] = {\n%s};\n\n",
   scalar @expansions, lines(@expansions);
-printf "const SimdupFoldPair simdup_fold_pairs[%d] = {\n", scalar @pairs;
-print lines(map { sprintf '{0x%X, 0x%X, 0x%X}', @$_ } @pairs);
-print "};\n\n";
-printf "const size_t simdup_fold_n_pairs = %d;\n\n", scalar @pairs;
+printf "const uint16_t simdup_fold_starts[%d] = {\n%s};\n\n",
+  scalar @starts, lines(@starts);
+printf "const uint32_t simdup_fold_firsts[%d] = {\n%s};\n\n",
+  scalar @pairs, lines(map { sprintf '0x%X', $_->[1] } @pairs);
+printf "const uint32_t simdup_fold_joined[%d] = {\n%s};\n\n",
+  scalar @pairs, lines(map { $_->[2] eq $EXCHANGE ? $EXCHANGE : sprintf '0x%X', $_->[2] } @pairs);
 printf "const uint32_t simdup_fold_same_han[%d] = {\n%s};\n\n",
   scalar @same_han, lines(@same_han);
 printf "const uint16_t simdup_fold_stage1[%d] = {\n%s};\n\n",

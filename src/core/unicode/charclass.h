@@ -246,10 +246,11 @@ simdup_is_blank(uint32_t cp)
 /*
  * Characters of profile 2: what each of them folds to.
  *
- * Folding ignores case, width, ligatures, accents, the keyboard, traditional
+ * Folding ignores case, width, ligatures, accents, the keyboard, radicals, traditional
  * Chinese, soft hyphens and zero-width characters. Each code point folds by itself,
  * to 0 to 18 code points. Then two side by side are joined if they are the canonical
- * decomposition of one. Examples are a kana and its mark, jamo and Indic vowels.
+ * decomposition of one. Examples are a kana and its mark, jamo and Indic vowels. Two
+ * marks of a script change places if they are not in canonical order.
  * tools/fold.pl has the rule. The tables are Unicode 15.0's and frozen, as are the
  * classes, which profile 1 defines.
  */
@@ -272,26 +273,28 @@ typedef struct SimdupFoldProperty
 } SimdupFoldProperty;
 
 /*
- * An element of simdup_fold_expansions: code point, class, and whether it may be
- * one with the code point before it.
+ * An element of simdup_fold_expansions: code point, class, and the number of the
+ * pairs of which it is the second, or 0.
  */
 #define SIMDUP_EXPANSION_CHAR(e) ((e) &0x1FFFFF)
-#define SIMDUP_EXPANSION_CLASS(e) ((SimdupCharClass) ((e) >> 24 & 3))
-#define SIMDUP_EXPANSION_JOINS(e) (((e) >> 26 & 1) != 0)
+#define SIMDUP_EXPANSION_CLASS(e) ((SimdupCharClass) ((e) >> 21 & 3))
+#define SIMDUP_EXPANSION_PAIRS(e) ((e) >> 23)
 
-/* Two folded code points, and the one that they become. All have one class. */
-typedef struct SimdupFoldPair
-{
-	uint32_t second;
-	uint32_t first;
-	uint32_t joined;
-} SimdupFoldPair;
+/* The number of the pairs of Hangul, which are in no table. */
+#define SIMDUP_FOLD_HANGUL 1
 
-/* The tables: see tools/fold.pl. Pairs are in ascending order. */
+/* In place of the code point that a pair becomes: the two change places. */
+#define SIMDUP_FOLD_EXCHANGE UINT32_MAX
+
+/*
+ * The tables: see tools/fold.pl. The pairs of one second begin at its element of
+ * starts. Each has a first, ascending, and what the two become, all of one class.
+ */
 extern const SimdupFoldProperty simdup_fold_properties[];
 extern const uint32_t simdup_fold_expansions[];
-extern const SimdupFoldPair simdup_fold_pairs[];
-extern const size_t simdup_fold_n_pairs;
+extern const uint16_t simdup_fold_starts[];
+extern const uint32_t simdup_fold_firsts[];
+extern const uint32_t simdup_fold_joined[];
 extern const uint32_t simdup_fold_same_han[];
 extern const uint16_t simdup_fold_stage1[];
 extern const uint16_t simdup_fold_stage2[];
@@ -305,8 +308,11 @@ simdup_fold_number(uint32_t cp)
 	return simdup_fold_stage2[simdup_fold_stage1[cp >> 7] * 128 + (cp & 127)];
 }
 
-/* Return what two folded code points become when they are joined, or 0. */
-extern uint32_t simdup_fold_join(uint32_t first, uint32_t second);
+/*
+ * Return what a folded code point and an element of simdup_fold_expansions behind it
+ * become, or 0.
+ */
+extern uint32_t simdup_fold_join(uint32_t first, uint32_t e);
 
 /* Receives a character of folded text and its class. */
 typedef void (*SimdupFoldSink)(void *arg, uint32_t cp,
@@ -340,8 +346,17 @@ simdup_fold(uint32_t cp, uint32_t *last, SimdupFoldSink sink,
 		uint32_t e = simdup_fold_expansions[property.value + i];
 		uint32_t folded = SIMDUP_EXPANSION_CHAR(e);
 		uint32_t joined =
-			SIMDUP_EXPANSION_JOINS(e) ? simdup_fold_join(*last, folded) : 0;
+			SIMDUP_EXPANSION_PAIRS(e) != 0 ? simdup_fold_join(*last, e) : 0;
 
+		if (joined == SIMDUP_FOLD_EXCHANGE)
+		{
+			uint32_t before = *last;
+
+			replace(arg, folded);
+			*last = folded; /* a sink may read it */
+			folded = before;
+			joined = 0;
+		}
 		if (joined != 0)
 			replace(arg, joined);
 		else

@@ -1,6 +1,6 @@
 /*
  * fold.c
- *	  Folded code points that stand side by side and become one.
+ *	  Folded code points that stand side by side and become one, or change places.
  */
 #include "core/unicode/charclass.h"
 
@@ -33,24 +33,19 @@ join_hangul(uint32_t first, uint32_t second)
 }
 
 uint32_t
-simdup_fold_join(uint32_t first, uint32_t second)
+simdup_fold_join(uint32_t first, uint32_t e)
 {
-	size_t low = 0;
-	size_t high = simdup_fold_n_pairs;
+	unsigned pairs = SIMDUP_EXPANSION_PAIRS(e);
+	const uint32_t *firsts = simdup_fold_firsts + simdup_fold_starts[pairs];
+	size_t n;
 
-	while (low < high)
-	{
-		size_t middle = (low + high) / 2;
-		const SimdupFoldPair *pair = &simdup_fold_pairs[middle];
-
-		if (pair->second < second ||
-			(pair->second == second && pair->first < first))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low < simdup_fold_n_pairs && simdup_fold_pairs[low].second == second &&
-		simdup_fold_pairs[low].first == first)
-		return simdup_fold_pairs[low].joined;
-	return join_hangul(first, second);
+	if (pairs == SIMDUP_FOLD_HANGUL)
+		return join_hangul(first, SIMDUP_EXPANSION_CHAR(e));
+	n = simdup_count_chars(firsts,
+						   (size_t) (simdup_fold_starts[pairs + 1] -
+									 simdup_fold_starts[pairs]),
+						   first);
+	if (n == 0 || firsts[n - 1] != first)
+		return 0;
+	return simdup_fold_joined[simdup_fold_starts[pairs] + n - 1];
 }
