@@ -9,17 +9,19 @@
 
 CREATE FUNCTION simdup_grouping_source(
   source regclass, max_distance integer, method text, min_resemblance float8, w integer, unit text,
-  OUT key text, OUT keys_of text, OUT same_key text, OUT less_key text, OUT collation text, OUT ordering text,
-  OUT contents_of regtype, OUT day_column text, OUT has_scope boolean, OUT statement text
+  INOUT columns name[], OUT key text, OUT keys_of text, OUT same_key text, OUT less_key text,
+  OUT collation text, OUT ordering text, OUT contents_of regtype, OUT day_column text, OUT has_scope boolean,
+  OUT statement text
 ) AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE;
-COMMENT ON FUNCTION simdup_grouping_source(regclass, integer, text, float8, integer, text) IS
+COMMENT ON FUNCTION simdup_grouping_source(regclass, integer, text, float8, integer, text, name[]) IS
   'implementation of simdup_group: the columns of a source, checked, and how statements compare its keys';
 CREATE FUNCTION simdup_group_changes(
   source regclass, members regclass, decisions regclass, events regclass, max_distance integer, method text,
-  min_resemblance float8, w integer, unit text, next_id bigint, OUT key text, OUT was bigint, OUT id bigint
+  min_resemblance float8, w integer, unit text, next_id bigint, columns name[],
+  OUT key text, OUT was bigint, OUT id bigint
 ) RETURNS SETOF record AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
 COMMENT ON FUNCTION simdup_group_changes(regclass, regclass, regclass, regclass, integer, text, float8,
-  integer, text, bigint) IS
+  integer, text, bigint, name[]) IS
   'implementation of simdup_regroup: the rows whose group changes';
 
 -- Return the tables of a grouping, and what statements about its keys need. For the owner, return the
@@ -34,7 +36,7 @@ CREATE FUNCTION simdup_grouping(
   OUT members regclass, OUT decisions regclass, OUT events regclass, OUT settings regclass,
   OUT keys_of text, OUT same_key text, OUT less_key text, OUT collation text, OUT pairs text,
   OUT source regclass, OUT max_distance integer, OUT method text, OUT min_resemblance float8, OUT w integer,
-  OUT unit text, OUT next_id bigint, OUT next_refresh bigint
+  OUT unit text, OUT next_id bigint, OUT next_refresh bigint, OUT columns name[]
 ) LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET row_security = off AS $$
 #variable_conflict error
 DECLARE
@@ -72,7 +74,7 @@ BEGIN
     k.keys_of, k.less_key, k.ordering, k.collation)
   INTO STRICT name, keys_of, same_key, less_key, collation, pairs
   FROM @extschema@.simdup_grouping_source(groups, NULL::integer, NULL::text, NULL::float8, NULL::integer,
-    NULL::text) AS k;
+    NULL::text, NULL::name[]) AS k;
   IF name <> 'key' THEN
     RAISE EXCEPTION 'column "key" of relation "%" does not exist', four.name
       USING ERRCODE = 'undefined_column';
@@ -118,8 +120,9 @@ BEGIN
   END IF;
 
   EXECUTE format('SELECT s.source, s.max_distance, s.method, s.min_resemblance, s.w, s.unit, s.next_id,'
-    ' s.next_refresh FROM %s AS s', settings) || CASE WHEN locked THEN ' FOR UPDATE' ELSE '' END
-  INTO name, max_distance, method, min_resemblance, w, unit, next_id, next_refresh;
+    ' s.next_refresh, ARRAY[s.key, s.fp, s.content, s.scope]'
+    ' FROM %s AS s', settings) || CASE WHEN locked THEN ' FOR UPDATE' ELSE '' END
+  INTO name, max_distance, method, min_resemblance, w, unit, next_id, next_refresh, columns;
   IF name IS NULL THEN
     RAISE EXCEPTION 'table % has no settings', settings
       USING ERRCODE = 'object_not_in_prerequisite_state',
@@ -170,7 +173,8 @@ BEGIN
     RAISE EXCEPTION 'no schema has been selected to create in' USING ERRCODE = 'invalid_schema_name';
   END IF;
   SELECT k.* INTO STRICT key
-  FROM @extschema@.simdup_grouping_source(source, max_distance, method, min_resemblance, w, unit) AS k;
+  FROM @extschema@.simdup_grouping_source(source, max_distance, method, min_resemblance, w, unit,
+    NULL::name[]) AS k;
   tables := ARRAY(
     SELECT format('%I.%I', place, relation || e.ending)
     FROM unnest('{"",_decisions,_events,_settings}'::text[]) WITH ORDINALITY AS e (ending, i)
@@ -184,7 +188,7 @@ BEGIN
       at timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (refresh, key));
     CREATE TABLE %4$s (one boolean PRIMARY KEY DEFAULT true CHECK (one), source text NOT NULL,
       max_distance integer NOT NULL, method text NOT NULL, min_resemblance float8,
-      w integer NOT NULL, unit text NOT NULL,
+      w integer NOT NULL, unit text NOT NULL, key name NOT NULL, fp name, content name, scope name,
       next_id bigint NOT NULL DEFAULT 1, next_refresh bigint NOT NULL DEFAULT 1);
     COMMENT ON TABLE %1$s IS 'simdup: the group of each row';
     COMMENT ON TABLE %2$s IS %8$L;
@@ -195,9 +199,9 @@ BEGIN
     format('simdup: the rows of %s whose group changed, by refresh', relation),
     format('simdup: the source of %s, which its owner reads; nobody else may write it', relation));
   -- under this path the name has its schema
-  EXECUTE format('INSERT INTO %s (source, max_distance, method, min_resemblance, w, unit)'
-    ' VALUES ($1, $2, $3, $4, $5, $6)', tables[4])
-  USING source::text, max_distance, method, min_resemblance, w, unit;
+  EXECUTE format('INSERT INTO %s (source, max_distance, method, min_resemblance, w, unit, key, fp, content,'
+    ' scope) VALUES ($1, $2, $3, $4, $5, $6, $7[1], $7[2], $7[3], $7[4])', tables[4])
+  USING source::text, max_distance, method, min_resemblance, w, unit, key.columns;
 
   -- what default privileges granted
   SELECT string_agg(format('REVOKE ALL ON %s FROM %s', c.oid::regclass,
@@ -229,18 +233,18 @@ BEGIN
     RETURN QUERY
     SELECT c.key, c.was, c.id
     FROM @extschema@.simdup_group_changes(g.source, g.members, g.decisions, g.events, g.max_distance,
-      g.method, g.min_resemblance, g.w, g.unit, g.next_id) AS c;
+      g.method, g.min_resemblance, g.w, g.unit, g.next_id, g.columns) AS c;
     RETURN;
   END IF;
   RETURN QUERY EXECUTE format($insert$
     WITH change AS MATERIALIZED (
-      SELECT c.* FROM %s.simdup_group_changes($2, $3, $4, $5, $6, $7, $8, $9, $10, $11) AS c),
+      SELECT c.* FROM %s.simdup_group_changes($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) AS c),
     stored AS (
       INSERT INTO %s (refresh, key, was, id)
       SELECT $1, c.key::%s, c.was, c.id FROM change AS c)
     TABLE change $insert$, '@extschema@', g.events, g.keys_of)
   USING g.next_refresh, g.source, g.members, g.decisions, g.events, g.max_distance, g.method,
-    g.min_resemblance, g.w, g.unit, g.next_id;
+    g.min_resemblance, g.w, g.unit, g.next_id, g.columns;
   GET DIAGNOSTICS n = ROW_COUNT;
   IF n = 0 THEN
     RETURN;
@@ -397,7 +401,7 @@ BEGIN
     EXECUTE format($query$
       SELECT c.a, c.b, c.chain
       FROM %s.simdup_review_pairs(NULL::regclass, NULL::regclass, $3, NULL::integer, NULL::text,
-          NULL::float8, NULL::integer) AS c
+          NULL::float8, NULL::integer, NULL::name[]) AS c
         JOIN %s ON p.a %s c.a::%s AND p.b %3$s c.b::%4$s
       WHERE c.same = $4
       ORDER BY c.chain IS NULL LIMIT 1 $query$, '@extschema@', g.pairs, g.same_key, g.keys_of)

@@ -5,7 +5,8 @@
 
 CREATE FUNCTION simdup_near_rows(
   source regclass, groups regclass, max_distance integer, method text, min_resemblance float8, w integer,
-  unit text, OUT place bigint, OUT key text, OUT fp simhash64, OUT part bigint, OUT scope text, OUT day date,
+  unit text, columns name[],
+  OUT place bigint, OUT key text, OUT fp simhash64, OUT part bigint, OUT scope text, OUT day date,
   OUT id bigint, OUT rank bigint, OUT member bigint, OUT serial bigint, OUT size bigint,
   OUT distance integer, OUT same bigint, OUT nth bigint, OUT n_same bigint, OUT n bigint,
   OUT chances float8[]
@@ -16,7 +17,7 @@ CREATE FUNCTION simdup_report_file(n integer) RETURNS text
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION simdup_report_ascii(value text, html boolean) RETURNS text
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simdup_near_rows(regclass, regclass, integer, text, float8, integer, text) IS
+COMMENT ON FUNCTION simdup_near_rows(regclass, regclass, integer, text, float8, integer, text, name[]) IS
   'implementation of simdup_report: rows near others and rows of groups; of the others, how many';
 COMMENT ON FUNCTION simdup_report_differences(text, text) IS
   'implementation of simdup_report: two texts as one, with what differs marked';
@@ -28,13 +29,12 @@ COMMENT ON FUNCTION simdup_report_ascii(text, boolean) IS
 CREATE FUNCTION simdup_report_asked(
   source regclass, groups regclass, max_groups integer, INOUT max_distance integer, INOUT method text,
   INOUT min_resemblance float8, INOUT w integer, INOUT unit text, OUT started timestamptz,
-  OUT has_content boolean, OUT has_scope boolean, OUT day_column text, OUT names name[], OUT statement text,
-  OUT grouped jsonb
+  OUT has_content boolean, OUT has_scope boolean, OUT day_column text, OUT columns name[], OUT names name[],
+  OUT statement text, OUT grouped jsonb
 ) LANGUAGE plpgsql STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict error
 DECLARE
   g record;
-  key_column text;
   contents_of regtype;
   hidden name;
 BEGIN
@@ -51,15 +51,16 @@ BEGIN
     min_resemblance := g.min_resemblance;
     w := g.w;
     unit := g.unit;
+    columns := g.columns;
   END IF;
-  SELECT s.key, s.contents_of, s.has_scope, s.day_column, s.statement
-  INTO STRICT key_column, contents_of, has_scope, day_column, statement
+  SELECT s.columns, s.contents_of, s.has_scope, s.day_column, s.statement
+  INTO STRICT columns, contents_of, has_scope, day_column, statement
   FROM @extschema@.simdup_grouping_source(source, max_distance, method,
-    CASE WHEN groups IS NULL THEN min_resemblance END, w, unit) AS s;
+    CASE WHEN groups IS NULL THEN min_resemblance END, w, unit, columns) AS s;
   has_content := coalesce(contents_of <> 'varbit'::regtype, false);
   SELECT min(a.attname) FILTER (WHERE NOT has_column_privilege(source, a.attnum, 'SELECT')),
     coalesce(array_agg(a.attname ORDER BY a.attnum) FILTER (
-      WHERE quote_ident(a.attname) <> key_column AND a.attname NOT IN ('fp', 'content', 'scope')), '{}')
+      WHERE a.attname <> ALL (array_remove(columns, NULL))), '{}')
   INTO STRICT hidden, names
   FROM pg_attribute AS a
   WHERE a.attrelid = source AND a.attnum > 0 AND NOT a.attisdropped;
@@ -124,7 +125,7 @@ BEGIN ATOMIC
   rows AS MATERIALIZED (
     SELECT r.*
     FROM asked AS q CROSS JOIN LATERAL simdup_near_rows(source, groups, q.max_distance, q.method,
-      CASE WHEN groups IS NULL THEN q.min_resemblance END, q.w, q.unit) AS r),
+      CASE WHEN groups IS NULL THEN q.min_resemblance END, q.w, q.unit, q.columns) AS r),
 
   -- pairs of fingerprints: each counts for all pairs of their rows
   pairs AS MATERIALIZED (
@@ -184,8 +185,8 @@ BEGIN ATOMIC
       FROM (
         SELECT DISTINCT ON (t.rank, t.place) t.rank, t.place, s.content, s.columns
         FROM to_read AS t
-        JOIN simdup_source_rows(source, ARRAY(SELECT t.key FROM to_read AS t),
-          (SELECT q.names FROM asked AS q)) AS s ON s.key = t.key
+        JOIN simdup_source_rows(source, (SELECT q.columns FROM asked AS q),
+          ARRAY(SELECT t.key FROM to_read AS t), (SELECT q.names FROM asked AS q)) AS s ON s.key = t.key
         ORDER BY t.rank, t.place) AS t
       WINDOW before AS (PARTITION BY t.rank ORDER BY t.place)) AS t
     WHERE t.n <= 2 OR t.bytes < 4194304 OR t.content IS NULL),

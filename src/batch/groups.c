@@ -13,6 +13,7 @@
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/ruleutils.h"
@@ -97,10 +98,32 @@ collate_text(Oid collation)
 			: "");
 }
 
+/* Return the names of the columns as simdup_source_open takes them. */
+static Datum
+columns_found(const SimdupSource *source)
+{
+	Datum names[SIMDUP_SOURCE_DAY];
+	bool nulls[SIMDUP_SOURCE_DAY];
+	int n = SIMDUP_SOURCE_DAY;
+	int first = 1;
+
+	for (int i = 0; i < n; i++)
+	{
+		nulls[i] = source->column[i] == NULL;
+		names[i] =
+			nulls[i] ? (Datum) 0
+					 : DirectFunctionCall1(namein,
+										   CStringGetDatum(source->column[i]));
+	}
+	return PointerGetDatum(construct_md_array(names, nulls, 1, &n, &first,
+											  NAMEOID, NAMEDATALEN, false,
+											  TYPALIGN_CHAR));
+}
+
 PG_FUNCTION_INFO_V1(simdup_grouping_source);
 /*
  * Return simdup_grouping_source(source, max_distance, method, min_resemblance, w,
- * unit). Without max_distance, only the key's part, of any table.
+ * unit, columns). Without max_distance, only the key's part, of any table.
  *
  * Keys are ordered by collation "C", so that the order is the same in each
  * database, unless other keys are equal then.
@@ -114,8 +137,8 @@ simdup_grouping_source(PG_FUNCTION_ARGS)
 	Oid type;
 	Oid scope;
 	TypeCacheEntry *entry;
-	Datum values[10];
-	bool nulls[10] = {false};
+	Datum values[11];
+	bool nulls[11] = {false};
 	int n = 0;
 
 	if (!only_key)
@@ -136,6 +159,7 @@ simdup_grouping_source(PG_FUNCTION_ARGS)
 									   .statement),
 						  NULL, NULL);
 
+	values[n++] = columns_found(&source);
 	values[n++] = CStringGetTextDatum(source.key);
 	values[n++] = CStringGetTextDatum(
 		format_type_extended(type, -1,
@@ -153,9 +177,10 @@ simdup_grouping_source(PG_FUNCTION_ARGS)
 						 : source.key_collation);
 	nulls[n] = !OidIsValid(source.content_type);
 	values[n++] = ObjectIdGetDatum(source.content_type);
-	nulls[n] = source.day == NULL;
-	values[n++] =
-		source.day == NULL ? (Datum) 0 : CStringGetTextDatum(source.day);
+	nulls[n] = source.place[SIMDUP_SOURCE_DAY] < 0;
+	if (!nulls[n])
+		values[n] = CStringGetTextDatum(source.column[SIMDUP_SOURCE_DAY]);
+	n++;
 	values[n++] = BoolGetDatum(OidIsValid(scope));
 	values[n++] = CStringGetTextDatum(source.statement);
 	return simdup_row_result(fcinfo, values, nulls);
@@ -256,7 +281,7 @@ simdup_grouping_read(FunctionCallInfo fcinfo, const SimdupOptions *options,
 						format_type_be(rows->key_type)));
 	grouping.rows = rows;
 	grouping.keys = has_members ? rows->keys : simdup_keys_begin(key_type);
-	if (source.day != NULL)
+	if (source.place[SIMDUP_SOURCE_DAY] >= 0)
 		grouping.days =
 			simdup_grow(NULL, &grouping.n_days, 16, sizeof(DateADT));
 	simdup_source_read(&source, add_row, &grouping);
