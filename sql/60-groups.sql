@@ -169,6 +169,9 @@ BEGIN
     RAISE EXCEPTION 'name of grouping "%" is too long', relation
       USING ERRCODE = 'name_too_long',
         DETAIL = format('It has %s bytes. The longest name has 53.', octet_length(relation));
+  ELSIF method = 'given' THEN
+    RAISE EXCEPTION 'a grouping cannot have given clusters'
+      USING ERRCODE = 'invalid_parameter_value', HINT = 'A report can. Methods are "leader" and "connected".';
   ELSIF place IS NULL THEN
     RAISE EXCEPTION 'no schema has been selected to create in' USING ERRCODE = 'invalid_schema_name';
   END IF;

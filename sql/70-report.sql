@@ -52,6 +52,8 @@ BEGIN
     w := g.w;
     unit := g.unit;
     columns := g.columns;
+  ELSIF method = 'given' THEN
+    min_resemblance := NULL;
   END IF;
   SELECT s.columns, s.contents_of, s.has_scope, s.day_column, s.statement
   INTO STRICT columns, contents_of, has_scope, day_column, statement

@@ -41,6 +41,8 @@ open_source(FunctionCallInfo fcinfo, const SimdupOptions *options,
 
 	if (with_days)
 		wanted |= SIMDUP_SOURCE_HAS(SIMDUP_SOURCE_DAY);
+	if (options != NULL && options->method == SIMDUP_GIVEN)
+		wanted |= SIMDUP_SOURCE_HAS(SIMDUP_SOURCE_CLUSTER);
 	if (options != NULL && options->min_resemblance > 0)
 		wanted |= SIMDUP_SOURCE_HAS(SIMDUP_SOURCE_CONTENT);
 	return simdup_source_open(fcinfo, PG_GETARG_OID(0), wanted);
@@ -186,6 +188,23 @@ simdup_grouping_source(PG_FUNCTION_ARGS)
 	return simdup_row_result(fcinfo, values, nulls);
 }
 
+/* Set the number of the cluster that the last row is given. */
+static void
+set_cluster(SimdupGrouping *grouping, Datum cluster, bool isnull)
+{
+	uint32 n = grouping->rows->n;
+	uint32 number = 0;
+
+	grouping->ids =
+		simdup_grow(grouping->ids, &grouping->n_ids, n, sizeof(int64));
+	grouping->ids[n - 1] = SIMDUP_NO_ID;
+	if (isnull)
+		return;
+	cluster = simdup_keys_take(grouping->cluster_keys, cluster, false);
+	simdup_keynumbers_get(grouping->clusters, &cluster, 1, &number);
+	grouping->ids[n - 1] = (int64) number + 1;
+}
+
 /* Add a row: a SimdupRowSink. */
 static void
 add_row(void *arg, TupleTableSlot *slot)
@@ -196,6 +215,7 @@ add_row(void *arg, TupleTableSlot *slot)
 	const bool *isnull = slot->tts_isnull;
 	int content = place[SIMDUP_SOURCE_CONTENT];
 	int scope = place[SIMDUP_SOURCE_SCOPE];
+	int cluster = place[SIMDUP_SOURCE_CLUSTER];
 	int day = place[SIMDUP_SOURCE_DAY];
 	SimdupRow row = {.key = slot->tts_values[place[SIMDUP_SOURCE_KEY]],
 					 .no_fp = isnull[place[SIMDUP_SOURCE_FP]],
@@ -219,6 +239,8 @@ add_row(void *arg, TupleTableSlot *slot)
 		if (simdup_pairsort_disk(rows->sort) > 0)
 			simdup_keys_spill(grouping->keys);
 	}
+	if (cluster >= 0)
+		set_cluster(grouping, slot->tts_values[cluster], isnull[cluster]);
 	if (day < 0)
 		return;
 	grouping->days = simdup_grow(grouping->days, &grouping->n_days, rows->n,
@@ -284,9 +306,18 @@ simdup_grouping_read(FunctionCallInfo fcinfo, const SimdupOptions *options,
 	if (source.place[SIMDUP_SOURCE_DAY] >= 0)
 		grouping.days =
 			simdup_grow(NULL, &grouping.n_days, 16, sizeof(DateADT));
+	if (source.place[SIMDUP_SOURCE_CLUSTER] >= 0)
+	{
+		grouping.ids = simdup_grow(NULL, &grouping.n_ids, 16, sizeof(int64));
+		grouping.cluster_keys = simdup_keys_begin(key_type);
+		grouping.clusters =
+			simdup_keynumbers_begin(grouping.cluster_keys, key_type,
+									source.key_collation);
+	}
 	simdup_source_read(&source, add_row, &grouping);
 	grouping.fingerprints = simdup_rows_distinct(rows);
-	grouping.ids = simdup_alloc0(((Size) rows->n + 1) * sizeof(int64));
+	if (grouping.ids == NULL)
+		grouping.ids = simdup_alloc0(((Size) rows->n + 1) * sizeof(int64));
 	return grouping;
 }
 

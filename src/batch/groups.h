@@ -22,7 +22,11 @@ typedef struct SimdupGrouping
 	Size n_days;	  /* that there is room for */
 	int64 n_skipped;  /* rows that take no part */
 	SimdupFingerprints *fingerprints;
-	int64 *ids; /* by row: the group that it has; SIMDUP_NO_ID: none */
+	/* by row: the group, or a number for the given cluster; SIMDUP_NO_ID: none */
+	int64 *ids;
+	Size n_ids;				  /* that there is room for */
+	SimdupKeys *cluster_keys; /* NULL: they are not given */
+	SimdupKeyNumbers *clusters;
 } SimdupGrouping;
 
 /*

@@ -36,7 +36,7 @@ typedef struct NearRows
 	uint64 *fps;
 	/* by first row */
 	uint32 *size; /* of the cluster or group */
-	uint8 *near; /* bits: of a fingerprint that is near another, or of a group */
+	uint8 *near;  /* bits: of a fingerprint that is near another */
 } NearRows;
 
 /* The columns of the result. */
@@ -209,8 +209,7 @@ put_others(const NearRows *r)
 }
 
 /*
- * Find the first row of each row's group, and mark the rows of groups. A row
- * without a group is its own first row.
+ * Find the first row of each row's group. A row without a group is its own first row.
  */
 static void
 find_first_rows(NearRows *r)
@@ -226,8 +225,6 @@ find_first_rows(NearRows *r)
 		r->first[row] = (uint32) row;
 		if (ids[row] == SIMDUP_NO_ID)
 			continue;
-		/* a fingerprint of several rows is near, with or without its bit */
-		simdup_set_bit(r->near, (uint32) row);
 		rows[n_rows++] = (SimdupEntry){(uint64) ids[row], row};
 	}
 	simdup_sort_pairs(rows, n_rows);
@@ -291,10 +288,10 @@ put_rows(const NearRows *r)
 	for (int64 i = 0; i < fingerprints->n; i++)
 	{
 		SimdupFingerprint fingerprint = simdup_fingerprint_at(fingerprints, i);
-		bool is_near =
-			fingerprint.n > 1 ||
-			simdup_get_bit(r->near,
-						   simdup_row_at(fingerprints, fingerprint.start));
+		uint32 first = simdup_row_at(fingerprints, fingerprint.start);
+		bool is_near = fingerprint.n > 1 || r->rank[first] > 0 ||
+					   grouping->ids[first] != SIMDUP_NO_ID ||
+					   simdup_get_bit(r->near, first);
 
 		while (i >= fingerprints->scope_starts[scope + 1])
 			scope++;
@@ -344,15 +341,19 @@ simdup_near_rows(PG_FUNCTION_ARGS)
 	fingerprints = r.grouping.fingerprints;
 	n = r.grouping.rows->n;
 	r.near = simdup_alloc0(n / 8 + 1);
-	if (PG_ARGISNULL(1))
+	if (PG_ARGISNULL(1) && options.method != SIMDUP_GIVEN)
 		r.first = simdup_find_groups(fingerprints, NULL, mark_near, &r, NULL);
 	else
 	{
-		simdup_members_read(&r.grouping, PG_GETARG_OID(1), put_gone, &r);
+		if (!PG_ARGISNULL(1))
+			simdup_members_read(&r.grouping, PG_GETARG_OID(1), put_gone, &r);
 		simdup_join_fingerprints(fingerprints, options.max_distance, mark_near,
 								 &r);
 		find_first_rows(&r);
 	}
+	/* a given cluster is shown by its rank */
+	if (PG_ARGISNULL(1))
+		memset(r.grouping.ids, 0, n * sizeof(int64));
 	rank_clusters(&r);
 	r.fps = simdup_alloc((n + 1) * sizeof(uint64));
 	simdup_fingerprints_by_row(fingerprints, r.fps, NULL);

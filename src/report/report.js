@@ -203,7 +203,7 @@ function lettersOf(member, first) {
   return make('li', { className: 'entry' }, make('p', {}, line));
 }
 
-const isLoose = (one) => one.reach > settings.max_distance;
+const isLoose = (one) => settings.method !== 'given' && one.reach > settings.max_distance;
 
 function fillCase(body, one) {
   if (isLoose(one)) body.append(rest(say(settings.groups ? 'loose_case' : 'loose_chain')));

@@ -114,7 +114,8 @@ typedef struct Columns
 } Columns;
 
 static const char *const column_names[SIMDUP_SOURCE_DAY] = {"key", "fp",
-															"content", "scope"};
+															"content", "scope",
+															"cluster"};
 
 static bool
 is_fingerprint(const Columns *c, Form_pg_attribute column)
@@ -248,6 +249,7 @@ check_columns(const Columns *c, int wanted)
 {
 	Form_pg_attribute fp = c->found[SIMDUP_SOURCE_FP];
 	Form_pg_attribute content = c->found[SIMDUP_SOURCE_CONTENT];
+	Form_pg_attribute cluster = c->found[SIMDUP_SOURCE_CLUSTER];
 	bool wants_fp = wanted & SIMDUP_SOURCE_HAS(SIMDUP_SOURCE_FP);
 	bool wants_content = wanted & SIMDUP_SOURCE_HAS(SIMDUP_SOURCE_CONTENT);
 	bool to_fingerprint = wants_fp && fp == NULL;
@@ -268,6 +270,18 @@ check_columns(const Columns *c, int wanted)
 					   ? simdup_is_text_type(content->atttypid)
 					   : is_content(content),
 				   "text");
+	if ((wanted & SIMDUP_SOURCE_HAS(SIMDUP_SOURCE_CLUSTER)) == 0)
+		return;
+	if (cluster == NULL)
+		no_column(c, "cluster",
+				  _("By the method \"given\", it has a key for each row."));
+	if (cluster->atttypid != c->found[SIMDUP_SOURCE_KEY]->atttypid)
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("column \"%s\" of relation \"%s\" is of type %s, not %s",
+					   "cluster", RelationGetRelationName(c->relation),
+					   format_type_be(cluster->atttypid),
+					   format_type_be(c->found[SIMDUP_SOURCE_KEY]->atttypid)),
+				errhint("Cast it to the type of the key."));
 }
 
 /* Append a column to the SELECT of a source. */
@@ -319,7 +333,9 @@ find_columns(Columns *c, FunctionCallInfo fcinfo, int wanted)
 						  false, TYPALIGN_CHAR, &given, &nulls, &n);
 	for (int i = 0; i < SIMDUP_SOURCE_DAY; i++)
 	{
-		bool is_away = is_given && (i >= n || nulls[i]);
+		bool is_away = is_given ? i >= n || nulls[i]
+								: i == SIMDUP_SOURCE_CLUSTER &&
+									  (wanted & SIMDUP_SOURCE_HAS(i)) == 0;
 
 		if (is_given && !is_away)
 			c->found[i] =

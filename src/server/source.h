@@ -22,6 +22,7 @@ typedef enum SimdupSourceColumn
 	SIMDUP_SOURCE_FP,	   /* else by an index, else minhash64(content) */
 	SIMDUP_SOURCE_CONTENT, /* a text or a sketch; else a text by an index */
 	SIMDUP_SOURCE_SCOPE,
+	SIMDUP_SOURCE_CLUSTER, /* of the key's type */
 	SIMDUP_SOURCE_DAY, /* the first other column of a date or a time, as a date */
 	SIMDUP_SOURCE_COLUMNS
 } SimdupSourceColumn;

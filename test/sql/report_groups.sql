@@ -59,6 +59,25 @@ SELECT substring(simdup_report_html(title => 'Letters', report => :'report') FRO
 SET search_path = report_groups;
 SELECT public.simdup_report('report_groups.letter', groups => 'report_groups.letter_case') -> 'counts' -> 'clusters' AS cases;
 SET search_path = report_groups, public;
+-- clusters that the source gives, by a key that it has or not: far apart, one alone, one without; leader finds others
+CREATE TABLE given AS SELECT id AS key, fp, body AS content, CASE WHEN id < 9 THEN nullif(id % 3 + 100 * (id / 8), 2) END AS cluster, id % 2 AS odd FROM letter;
+SELECT r #> '{counts,repeats}' AS repeats, r #> '{counts,clusters}' AS clusters, r #> '{counts,largest}' AS largest, r #> '{settings,columns}' AS columns,
+  r #> '{settings,min_resemblance}' AS min_resemblance, r ? 'decisions' AS decisions, c -> 'id' AS id, c -> 'reach' AS reach, jsonb_path_query_array(c, '$.members[*].key') AS keys
+FROM unnest('{given,leader}'::text[]) AS m, LATERAL (SELECT simdup_report('given', 3, m, 0.5)) AS s (r), LATERAL jsonb_array_elements(r #> '{cases,kept}') AS c;
+SELECT simdup_report_html('given', 'Campaigns', method => 'given') ~ '"cases_of_given"';
+-- a campaign's window is the view
+CREATE VIEW campaign AS SELECT key, content, simdup_campaign(key, content) OVER (ORDER BY key) AS cluster FROM given;
+SELECT (r #> '{counts,repeats}')::int = (SELECT count(content) FROM campaign WHERE key <> cluster) AS as_the_window FROM simdup_report('campaign', method => 'given') AS r;
+\set VERBOSITY sqlstate
+CREATE VIEW other_type AS SELECT key, content, cluster::text FROM given;
+SELECT simdup_report('other_type', method => 'given');
+SELECT simdup_report('letters', method => 'given');
+SELECT simdup_group('given_case', 'given', method => 'given');
+SELECT simdup_cluster(key, content, method => 'given') OVER () FROM given;
+UPDATE letter_case_settings SET method = 'given';
+SELECT simdup_regroup('letter_case');
+UPDATE letter_case_settings SET method = 'leader';
+\set VERBOSITY default
 -- who may
 SELECT length(simdup_report_html('letter', 'Letters', groups => 'nothing'));
 SELECT length(simdup_report_html('letter', 'Letters', groups => 'letter'));
