@@ -8,8 +8,8 @@ CREATE FUNCTION simdup_near_rows(
   unit text, columns name[],
   OUT place bigint, OUT key text, OUT fp simhash64, OUT part bigint, OUT scope text, OUT day date,
   OUT id bigint, OUT rank bigint, OUT member bigint, OUT serial bigint, OUT size bigint,
-  OUT distance integer, OUT same bigint, OUT nth bigint, OUT n_same bigint, OUT n bigint,
-  OUT chances float8[]
+  OUT outside bigint, OUT is_repeat boolean, OUT distance integer, OUT same bigint, OUT nth bigint,
+  OUT n_same bigint, OUT n bigint, OUT chances float8[]
 ) RETURNS SETOF record AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 100000 ROWS 100000;
 CREATE FUNCTION simdup_report_differences(a text, b text) RETURNS jsonb
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000;
@@ -204,15 +204,16 @@ BEGIN ATOMIC
   -- what the letters of a case share, and what each adds
   cases AS MATERIALIZED (
     -- a passage in common is one that half of the letters have, two at least
-    SELECT l.rank, l.case_id, l.size, min(l.key) FILTER (WHERE l.member = 1) AS first,
-      min(l.scope) FILTER (WHERE l.member = 1) AS scope, max(l.distance) AS reach, min(l.day) AS since,
-      max(l.day) AS until, count(*) FILTER (WHERE l.is_read) AS compared,
+    SELECT l.rank, l.case_id, l.size, l.outside, bool_and(l.is_repeat) AS is_later,
+      min(l.key) FILTER (WHERE l.member = 1) AS first, min(l.scope) FILTER (WHERE l.member = 1) AS scope,
+      max(l.distance) AS reach, min(l.day) AS since, max(l.day) AS until,
+      count(*) FILTER (WHERE l.is_read) AS compared,
       min(l.content) FILTER (WHERE l.member = 1) AS content,
       CASE WHEN count(l.content) >= 2 THEN simdup_common_text(
         array_agg(l.content ORDER BY l.place) FILTER (WHERE l.content IS NOT NULL),
         greatest(0.5, 2.0 / count(l.content))) END AS common
     FROM letters AS l
-    GROUP BY l.rank, l.case_id, l.size),
+    GROUP BY l.rank, l.case_id, l.size, l.outside),
   starts AS (
     SELECT c.*, s.start, coalesce(lag(c.content) OVER alike, lead(c.content) OVER alike) AS other
     FROM cases AS c
@@ -252,19 +253,18 @@ BEGIN ATOMIC
         OVER (ORDER BY c.rank) AS bytes
       FROM (
         -- OFFSET: each is made once
-        SELECT s.rank, jsonb_build_object('id', s.case_id, 'size', s.size, 'outside', coalesce(o.n, 0),
+        SELECT s.rank, jsonb_build_object('id', s.case_id, 'size', s.size, 'outside', s.outside,
             'reach', s.reach, 'first', simdup_report_start(s.first, 200), 'start', coalesce(s.start, ''),
             'differs', simdup_report_start(simdup_own_text(s.content, s.other), 90),
             'common', simdup_report_start(s.common, 2000), 'compared', s.compared,
             'add_nothing', d.add_nothing, 'members', d.members)
           || CASE WHEN q.has_scope THEN jsonb_build_object('scope', s.scope) ELSE '{}' END
+          || CASE WHEN s.is_later THEN '{"is_later": true}'::jsonb ELSE '{}' END
           || CASE WHEN s.since IS NULL THEN '{}' ELSE jsonb_build_object('from', s.since, 'to', s.until) END
           AS data
         FROM asked AS q
         CROSS JOIN starts AS s
         JOIN described AS d ON d.rank = s.rank
-        LEFT JOIN (SELECT r.id, count(*) AS n FROM rows AS r WHERE r.n = 0 GROUP BY r.id) AS o
-          ON o.id = s.case_id
         OFFSET 0) AS c) AS c
     WHERE c.bytes <= greatest(least(max_groups::bigint * 5000, 8000000), 1000000)),
   listed AS MATERIALIZED (
@@ -315,7 +315,8 @@ BEGIN ATOMIC
       count(*) FILTER (WHERE r.nth = 1 AND r.n_same > 1) AS equal_sets,
       count(*) FILTER (WHERE r.n_same > 1) AS equal_rows,
       count(*) FILTER (WHERE r.member = 1) AS clusters,
-      count(*) FILTER (WHERE r.member > 1) AS repeats, coalesce(max(r.size), 1) AS largest,
+      count(r.member) AS in_clusters, count(*) FILTER (WHERE r.is_repeat) AS repeats,
+      coalesce(max(r.size), 1) AS largest,
       sum(r.n) FILTER (WHERE r.id IS NULL) AS n_alone,
       row_number() OVER (ORDER BY sum(r.n) DESC, min(r.place)) AS rank
     FROM rows AS r
@@ -325,7 +326,8 @@ BEGIN ATOMIC
     SELECT (SELECT sum(r.n) FROM rows AS r) AS n, count(*) AS n_scopes,
       coalesce(sum(s.counted), 0) AS counted, coalesce(sum(s.n_distinct), 0) AS n_distinct,
       coalesce(sum(s.equal_sets), 0) AS equal_sets, coalesce(sum(s.equal_rows), 0) AS equal_rows,
-      coalesce(sum(s.clusters), 0) AS clusters, coalesce(sum(s.repeats), 0) AS repeats,
+      coalesce(sum(s.clusters), 0) AS clusters, coalesce(sum(s.in_clusters), 0) AS in_clusters,
+      coalesce(sum(s.repeats), 0) AS repeats,
       coalesce(max(s.largest), 0) AS largest, coalesce(sum(s.n_alone), 0) AS n_alone,
       coalesce(sum(s.counted * (s.counted - 1) / 2), 0) AS n_pairs,
       jsonb_agg(jsonb_build_object('scope', s.scope, 'rows', s.counted, 'repeats', s.repeats,
@@ -351,7 +353,7 @@ BEGIN ATOMIC
     CROSS JOIN LATERAL generate_series(0, q.max_distance) AS k (distance)
     LEFT JOIN found AS p ON p.distance = k.distance),
   days AS (
-    SELECT r.day, sum(r.n) AS n, count(*) FILTER (WHERE r.member > 1) AS repeats,
+    SELECT r.day, sum(r.n) AS n, count(*) FILTER (WHERE r.is_repeat) AS repeats,
       CASE WHEN max(r.day) OVER () - min(r.day) OVER () < 182 THEN 'week' ELSE 'month' END AS unit
     FROM rows AS r
     WHERE r.day IS NOT NULL
@@ -375,11 +377,11 @@ BEGIN ATOMIC
       'counts', jsonb_build_object('rows', f.n, 'with_fingerprint', f.counted,
         'without_fingerprint', f.n - f.counted, 'distinct_fingerprints', f.n_distinct,
         'equal_sets', f.equal_sets, 'equal_rows', f.equal_rows, 'repeats', f.repeats, 'clusters', f.clusters,
-        'cluster_rows', f.clusters + f.repeats, 'largest', f.largest)
+        'cluster_rows', f.in_clusters, 'largest', f.largest)
         || CASE WHEN groups IS NULL THEN '{}' ELSE jsonb_build_object('without_case', f.n_alone) END,
       'sizes', z.sizes, 'distances', d.distances,
       'cases', jsonb_build_object('all', f.clusters, 'kept', k.kept),
-      'rows', jsonb_build_object('all', f.clusters + f.repeats, 'kept', r.kept),
+      'rows', jsonb_build_object('all', f.in_clusters, 'kept', r.kept),
       'pairs', jsonb_build_object('all', d.n, 'kept', p.kept),
       'examples', e.examples)
     || coalesce((SELECT jsonb_build_object('periods', jsonb_build_object(

@@ -346,19 +346,26 @@ take_member(void *arg, Datum *values)
 	int64 id = DatumGetInt64(values[1]);
 
 	if (row != SIMDUP_NO_NUMBER)
+	{
 		reader->grouping->ids[row] = id;
+		reader->grouping->next_row = row + 1;
+	}
 	else if (reader->gone != NULL)
 		reader->gone(reader->arg, values[0], id);
 }
 
 void
-simdup_members_read(SimdupGrouping *grouping, Oid table,
+simdup_members_read(SimdupGrouping *grouping, Oid table, bool in_order,
 					void (*gone)(void *arg, Datum key, int64 id), void *arg)
 {
 	MemberReader reader = {grouping, gone, arg};
+	Datum collate = collate_text(grouping->source.key_collation);
 
-	simdup_grouping_table(grouping->rows, table, "t.key, t.id", "", 1, INT8OID,
-						  take_member, &reader);
+	simdup_grouping_table(grouping->rows, table, "t.key, t.id",
+						  in_order ? psprintf("ORDER BY t.key%s",
+											  TextDatumGetCString(collate))
+								   : "",
+						  1, INT8OID, take_member, &reader);
 }
 
 /*
@@ -488,7 +495,7 @@ simdup_group_changes(PG_FUNCTION_ARGS)
 	simdup_decisions_apply(&decided);
 	c.group = simdup_find_groups(c.grouping.fingerprints, &decided.constraints,
 								 NULL, NULL, NULL);
-	simdup_members_read(&c.grouping, PG_GETARG_OID(1), put_gone, &c);
+	simdup_members_read(&c.grouping, PG_GETARG_OID(1), false, put_gone, &c);
 	give_ids(&c, PG_GETARG_OID(3), PG_GETARG_INT64(9));
 	for (uint32 row = 0; row < rows->n; row++)
 	{
