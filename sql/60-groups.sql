@@ -186,7 +186,7 @@ BEGIN
     CREATE TABLE %1$s (key %5$s PRIMARY KEY, id bigint NOT NULL);
     CREATE TABLE %2$s (a %5$s NOT NULL, b %5$s NOT NULL, same boolean NOT NULL, note text,
       by name NOT NULL DEFAULT current_user, at timestamptz NOT NULL DEFAULT clock_timestamp(),
-      PRIMARY KEY (a, b), CONSTRAINT "a is less than b" CHECK (a %6$s b%7$s));
+      PRIMARY KEY (a, b), CONSTRAINT a_before_b CHECK (a %6$s b%7$s));
     CREATE TABLE %3$s (refresh bigint, key %5$s, was bigint, id bigint,
       at timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (refresh, key));
     CREATE TABLE %4$s (one boolean PRIMARY KEY DEFAULT true CHECK (one), source text NOT NULL,
@@ -344,10 +344,19 @@ DECLARE
   keys_a text := CASE WHEN are_arrays THEN a::text ELSE ARRAY[a]::text END;
   keys_b text := CASE WHEN are_arrays THEN b::text ELSE ARRAY[b]::text END;
   g record;
-  given record;
+  -- scalars, whose types those who check this function know
+  n_a integer;
+  n_b integer;
+  dims integer;
+  n_pairs bigint;
+  n_nulls bigint;
+  itself text;
   n_stored bigint;
-  against record;
-  absent record;
+  against_a text;
+  against_b text;
+  chain text;
+  n_absent bigint;
+  absent text;
 BEGIN
   IF num_nulls(a, b, same, refresh) > 0 THEN
     RAISE EXCEPTION 'a, b, same and refresh must not be null' USING ERRCODE = 'null_value_not_allowed';
@@ -359,17 +368,16 @@ BEGIN
       count(*) FILTER (WHERE num_nulls(p.a, p.b) > 0) AS nulls,
       min(concat(p.a)) FILTER (WHERE p.a %2$s p.b) AS itself
     FROM %3$s $query$, g.keys_of, g.same_key, g.pairs)
-  INTO STRICT given USING keys_a, keys_b;
-  IF given.a <> given.b OR given.dims > 1 THEN
+  INTO STRICT n_a, n_b, dims, n_pairs, n_nulls, itself USING keys_a, keys_b;
+  IF n_a <> n_b OR dims > 1 THEN
     RAISE EXCEPTION 'a and b must be one-dimensional arrays of one length'
       USING ERRCODE = 'array_subscript_error',
-        DETAIL = format('They have %s and %s elements in at most %s dimensions.', given.a, given.b,
-          given.dims);
-  ELSIF given.nulls > 0 THEN
+        DETAIL = format('They have %s and %s elements in at most %s dimensions.', n_a, n_b, dims);
+  ELSIF n_nulls > 0 THEN
     RAISE EXCEPTION 'keys of a decision must not be null' USING ERRCODE = 'null_value_not_allowed';
-  ELSIF given.itself IS NOT NULL THEN
+  ELSIF itself IS NOT NULL THEN
     RAISE EXCEPTION 'a decision is about two rows'
-      USING ERRCODE = 'invalid_parameter_value', DETAIL = format('Both are (%s).', given.itself);
+      USING ERRCODE = 'invalid_parameter_value', DETAIL = format('Both are (%s).', itself);
   END IF;
   IF refresh THEN
     -- wait for other refreshes
@@ -383,19 +391,19 @@ BEGIN
       ' ON CONFLICT DO NOTHING', g.decisions, g.pairs)
     USING keys_a, keys_b, same, note;
     GET DIAGNOSTICS n_stored = ROW_COUNT;
-    EXIT WHEN n_stored = given.pairs;
+    EXIT WHEN n_stored = n_pairs;
     EXECUTE format('DELETE FROM %s AS d USING %s WHERE d.a %s p.a AND d.b %3$s p.b AND d.same <> $3',
       g.decisions, g.pairs, g.same_key)
     USING keys_a, keys_b, same;
     EXECUTE format('SELECT count(*) FROM %s JOIN %s AS d ON d.a %s p.a AND d.b %3$s p.b WHERE d.same = $3',
       g.pairs, g.decisions, g.same_key)
     INTO STRICT n_stored USING keys_a, keys_b, same;
-    EXIT WHEN n_stored = given.pairs;
+    EXIT WHEN n_stored = n_pairs;
   END LOOP;
-  IF n_stored <> given.pairs THEN
+  IF n_stored <> n_pairs THEN
     RAISE EXCEPTION 'decisions of grouping % were not stored', groups
       USING ERRCODE = 'serialization_failure',
-        DETAIL = format('%s of %s pairs have another decision.', given.pairs - n_stored, given.pairs),
+        DETAIL = format('%s of %s pairs have another decision.', n_pairs - n_stored, n_pairs),
         HINT = 'Another session may have decided at the same time,'
           ' or a trigger may have kept them. Try again.';
   END IF;
@@ -408,14 +416,14 @@ BEGIN
         JOIN %s ON p.a %s c.a::%s AND p.b %3$s c.b::%4$s
       WHERE c.same = $4
       ORDER BY c.chain IS NULL LIMIT 1 $query$, '@extschema@', g.pairs, g.same_key, g.keys_of)
-    INTO against USING keys_a, keys_b, g.decisions, same;
-    IF against.a IS NOT NULL THEN
+    INTO against_a, against_b, chain USING keys_a, keys_b, g.decisions, same;
+    IF against_a IS NOT NULL THEN
       RAISE EXCEPTION USING ERRCODE = 'integrity_constraint_violation',
         MESSAGE = format(
           CASE WHEN same THEN 'decision that rows %s and %s are the same contradicts others'
             ELSE 'decision that rows %s and %s are not the same contradicts others' END,
-          against.a, against.b),
-        DETAIL = format('It was decided that %s.', coalesce(against.chain, '...')),
+          against_a, against_b),
+        DETAIL = format('It was decided that %s.', coalesce(chain, '...')),
         HINT = 'Take a decision back with simdup_undecide.';
     END IF;
   END IF;
@@ -424,10 +432,10 @@ BEGIN
       SELECT count(*) AS n, min(concat(k.key)) AS key
       FROM (SELECT p.a FROM %1$s UNION SELECT p.b FROM %1$s) AS k (key)
       WHERE NOT EXISTS (SELECT FROM %2$s AS m WHERE m.key %3$s k.key) $query$, g.pairs, g.members, g.same_key)
-    INTO STRICT absent USING keys_a, keys_b;
-    IF absent.n > 0 THEN
-      RAISE NOTICE 'grouping % has no row %', groups, absent.key
-        USING DETAIL = format('It lacks %s of the keys. The decision is stored.', absent.n);
+    INTO STRICT n_absent, absent USING keys_a, keys_b;
+    IF n_absent > 0 THEN
+      RAISE NOTICE 'grouping % has no row %', groups, absent
+        USING DETAIL = format('It lacks %s of the keys. The decision is stored.', n_absent);
     END IF;
   END IF;
   IF refresh THEN
@@ -447,7 +455,8 @@ DECLARE
   keys_a text := CASE WHEN are_arrays THEN a::text ELSE ARRAY[a]::text END;
   keys_b text := CASE WHEN are_arrays THEN b::text ELSE ARRAY[b]::text END;
   g record;
-  n record;
+  n_pairs bigint;
+  n_undecided bigint;
 BEGIN
   IF num_nulls(a, b, refresh) > 0 THEN
     RAISE EXCEPTION 'a, b and refresh must not be null' USING ERRCODE = 'null_value_not_allowed';
@@ -461,9 +470,9 @@ BEGIN
       DELETE FROM %s AS d USING %s WHERE d.a %s p.a AND d.b %3$s p.b RETURNING true)
     SELECT count(*) AS pairs, count(*) - (SELECT count(*) FROM gone) AS undecided
     FROM %2$s $query$, g.decisions, g.pairs, g.same_key)
-  INTO STRICT n USING keys_a, keys_b;
-  IF n.undecided > 0 THEN
-    RAISE EXCEPTION 'there is no decision about % of % pairs', n.undecided, n.pairs
+  INTO STRICT n_pairs, n_undecided USING keys_a, keys_b;
+  IF n_undecided > 0 THEN
+    RAISE EXCEPTION 'there is no decision about % of % pairs', n_undecided, n_pairs
       USING ERRCODE = 'no_data_found', DETAIL = format('The rows given are %s and %s.', a, b);
   END IF;
   IF refresh THEN

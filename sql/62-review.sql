@@ -45,13 +45,16 @@ BEGIN
   INTO further
   FROM pg_attribute AS a
   WHERE a.attrelid = source AND a.attname = ANY (names);
-  RETURN QUERY EXECUTE format($query$
+  FOR key, content, sketch, columns IN EXECUTE format($query$
     SELECT k.key, %s, %s, to_jsonb(ARRAY[%s]::jsonb[])
     FROM (SELECT DISTINCT unnest($1)) AS k (key) JOIN %s AS s ON s.%s %s k.key::%s $query$,
     CASE WHEN x.contents_of <> 'varbit'::regtype THEN format('s.%I::text', given[3]) ELSE 'NULL::text' END,
     CASE x.contents_of WHEN 'varbit'::regtype THEN format('s.%I::varbit', given[3]) ELSE 'NULL::varbit' END,
     further, source, x.key, x.same_key, x.keys_of)
-  USING keys;
+  USING keys
+  LOOP
+    RETURN NEXT;
+  END LOOP;
 END $$;
 COMMENT ON FUNCTION simdup_source_rows(regclass, name[], text[], name[]) IS
   'implementation of simdup_review: the contents and further columns of rows to show, also in a report';
