@@ -10,17 +10,19 @@
 
 CREATE FUNCTION simdup_grouping_source(
   source regclass, max_distance integer, method text, min_resemblance float8, w integer, unit text,
-  OUT key text, OUT keys_of text, OUT same_key text, OUT less_key text, OUT collation text, OUT ordering text,
-  OUT contents_of regtype, OUT day_column text, OUT has_scope boolean, OUT statement text
+  INOUT columns name[], OUT key text, OUT keys_of text, OUT same_key text, OUT less_key text,
+  OUT collation text, OUT ordering text, OUT contents_of regtype, OUT day_column text, OUT has_scope boolean,
+  OUT statement text
 ) AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE;
-COMMENT ON FUNCTION simdup_grouping_source(regclass, integer, text, float8, integer, text) IS
+COMMENT ON FUNCTION simdup_grouping_source(regclass, integer, text, float8, integer, text, name[]) IS
   'implementation of simdup_group: the columns of a source, checked, and how statements compare its keys';
 CREATE FUNCTION simdup_group_changes(
   source regclass, members regclass, decisions regclass, events regclass, max_distance integer, method text,
-  min_resemblance float8, w integer, unit text, next_id bigint, OUT key text, OUT was bigint, OUT id bigint
+  min_resemblance float8, w integer, unit text, next_id bigint, columns name[],
+  OUT key text, OUT was bigint, OUT id bigint
 ) RETURNS SETOF record AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
 COMMENT ON FUNCTION simdup_group_changes(regclass, regclass, regclass, regclass, integer, text, float8,
-  integer, text, bigint) IS
+  integer, text, bigint, name[]) IS
   'implementation of simdup_regroup: the rows whose group changes';
 
 -- Return the tables of a grouping, and what statements about its keys need. For the owner, return the
@@ -35,7 +37,7 @@ CREATE FUNCTION simdup_grouping(
   OUT members regclass, OUT decisions regclass, OUT events regclass, OUT settings regclass,
   OUT keys_of text, OUT same_key text, OUT less_key text, OUT ordering text, OUT pairs text,
   OUT source regclass, OUT max_distance integer, OUT method text, OUT min_resemblance float8, OUT w integer,
-  OUT unit text, OUT next_id bigint, OUT next_refresh bigint
+  OUT unit text, OUT next_id bigint, OUT next_refresh bigint, OUT columns name[]
 ) LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET row_security = off AS $$
 #variable_conflict error
 DECLARE
@@ -76,7 +78,7 @@ BEGIN
     k.keys_of, k.less_key, k.ordering, k.collation)
   INTO STRICT name, keys_of, same_key, less_key, ordering, pairs
   FROM @extschema@.simdup_grouping_source(groups, NULL::integer, NULL::text, NULL::float8, NULL::integer,
-    NULL::text) AS k;
+    NULL::text, NULL::name[]) AS k;
   IF name <> 'key' THEN
     RAISE EXCEPTION 'column "key" of relation "%" does not exist', four.name
       USING ERRCODE = 'undefined_column';
@@ -127,9 +129,9 @@ BEGIN
   END IF;
 
   EXECUTE format('SELECT s.source, s.max_distance, s.method, s.min_resemblance, s.w, s.unit, s.next_id,'
-    ' s.next_refresh, s.source_owner'
+    ' s.next_refresh, s.source_owner, ARRAY[s.key, s.fp, s.content, s.scope]'
     ' FROM %s AS s', settings) || CASE WHEN locked THEN ' FOR UPDATE' ELSE '' END
-  INTO name, max_distance, method, min_resemblance, w, unit, next_id, next_refresh, owner;
+  INTO name, max_distance, method, min_resemblance, w, unit, next_id, next_refresh, owner, columns;
   IF name IS NULL THEN
     RAISE EXCEPTION 'table % has no settings', settings
       USING ERRCODE = 'object_not_in_prerequisite_state',
@@ -184,11 +186,15 @@ BEGIN
     RAISE EXCEPTION 'name of grouping "%" is too long', relation
       USING ERRCODE = 'name_too_long',
         DETAIL = format('It has %s bytes. The longest name has 53.', octet_length(relation));
+  ELSIF method = 'given' THEN
+    RAISE EXCEPTION 'a grouping cannot have given clusters'
+      USING ERRCODE = 'invalid_parameter_value', HINT = 'A report can. Methods are "leader" and "connected".';
   ELSIF place IS NULL THEN
     RAISE EXCEPTION 'no schema has been selected to create in' USING ERRCODE = 'invalid_schema_name';
   END IF;
   SELECT k.* INTO STRICT key
-  FROM @extschema@.simdup_grouping_source(source, max_distance, method, min_resemblance, w, unit) AS k;
+  FROM @extschema@.simdup_grouping_source(source, max_distance, method, min_resemblance, w, unit,
+    NULL::name[]) AS k;
   tables := ARRAY(
     SELECT format('%I.%I', place, relation || e.ending)
     FROM unnest('{"",_decisions,_events,_settings}'::text[]) WITH ORDINALITY AS e (ending, i)
@@ -197,13 +203,13 @@ BEGIN
     CREATE TABLE %1$s (key %5$s PRIMARY KEY, id bigint NOT NULL);
     CREATE TABLE %2$s (a %5$s NOT NULL, b %5$s NOT NULL, same boolean NOT NULL, note text,
       by name NOT NULL DEFAULT current_user, at timestamptz NOT NULL DEFAULT clock_timestamp(),
-      PRIMARY KEY (a, b), CONSTRAINT "a is less than b" CHECK (a %6$s b%7$s));
+      PRIMARY KEY (a, b), CONSTRAINT a_before_b CHECK (a %6$s b%7$s));
     CREATE TABLE %3$s (refresh bigint, key %5$s, was bigint, id bigint,
       at timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (refresh, key));
     CREATE TABLE %4$s (one boolean PRIMARY KEY DEFAULT true CHECK (one), source text NOT NULL,
       source_owner name NOT NULL,
       max_distance integer NOT NULL, method text NOT NULL, min_resemblance float8,
-      w integer NOT NULL, unit text NOT NULL,
+      w integer NOT NULL, unit text NOT NULL, key name NOT NULL, fp name, content name, scope name,
       next_id bigint NOT NULL DEFAULT 1, next_refresh bigint NOT NULL DEFAULT 1);
     COMMENT ON TABLE %1$s IS 'simdup: the group of each row';
     COMMENT ON TABLE %2$s IS %8$L;
@@ -214,10 +220,10 @@ BEGIN
     format('simdup: the rows of %s whose group changed, by refresh', relation),
     format('simdup: the source of %s, which its owner reads; nobody else may write it', relation));
   -- under this path the name has its schema
-  EXECUTE format('INSERT INTO %s (source, max_distance, method, min_resemblance, w, unit, source_owner)'
-    ' SELECT $1::text, $2, $3, $4, $5, $6, pg_get_userbyid(c.relowner) FROM pg_class AS c WHERE c.oid = $1',
-    tables[4])
-  USING source, max_distance, method, min_resemblance, w, unit;
+  EXECUTE format('INSERT INTO %s (source, max_distance, method, min_resemblance, w, unit, key, fp, content,'
+    ' scope, source_owner) SELECT $1::text, $2, $3, $4, $5, $6, $7[1], $7[2], $7[3], $7[4],'
+    ' pg_get_userbyid(c.relowner) FROM pg_class AS c WHERE c.oid = $1', tables[4])
+  USING source, max_distance, method, min_resemblance, w, unit, key.columns;
 
   -- what default privileges granted
   SELECT string_agg(format('REVOKE ALL ON %s FROM %s', c.oid::regclass,
@@ -250,18 +256,18 @@ BEGIN
     RETURN QUERY
     SELECT c.key, c.was, c.id
     FROM @extschema@.simdup_group_changes(g.source, g.members, g.decisions, g.events, g.max_distance,
-      g.method, g.min_resemblance, g.w, g.unit, g.next_id) AS c;
+      g.method, g.min_resemblance, g.w, g.unit, g.next_id, g.columns) AS c;
     RETURN;
   END IF;
   RETURN QUERY EXECUTE format($insert$
     WITH change AS MATERIALIZED (
-      SELECT c.* FROM %s.simdup_group_changes($2, $3, $4, $5, $6, $7, $8, $9, $10, $11) AS c),
+      SELECT c.* FROM %s.simdup_group_changes($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) AS c),
     stored AS (
       INSERT INTO %s (refresh, key, was, id)
       SELECT $1, c.key::%s, c.was, c.id FROM change AS c)
     TABLE change $insert$, '@extschema@', g.events, g.keys_of)
   USING g.next_refresh, g.source, g.members, g.decisions, g.events, g.max_distance, g.method,
-    g.min_resemblance, g.w, g.unit, g.next_id;
+    g.min_resemblance, g.w, g.unit, g.next_id, g.columns;
   GET DIAGNOSTICS n = ROW_COUNT;
   IF n = 0 THEN
     RETURN;
@@ -360,10 +366,19 @@ DECLARE
   keys_a text := CASE WHEN are_arrays THEN a::text ELSE ARRAY[a]::text END;
   keys_b text := CASE WHEN are_arrays THEN b::text ELSE ARRAY[b]::text END;
   g record;
-  given record;
+  -- scalars, whose types those who check this function know
+  n_a integer;
+  n_b integer;
+  dims integer;
+  n_pairs bigint;
+  n_nulls bigint;
+  itself text;
   n_stored bigint;
-  against record;
-  absent record;
+  against_a text;
+  against_b text;
+  chain text;
+  n_absent bigint;
+  absent text;
 BEGIN
   ASSERT '@extschema@'::regnamespace = (SELECT extnamespace FROM pg_extension WHERE extname = 'simdup');
   IF num_nulls(a, b, same, refresh) > 0 THEN
@@ -376,17 +391,16 @@ BEGIN
       count(*) FILTER (WHERE num_nulls(p.a, p.b) > 0) AS nulls,
       min(concat(p.a)) FILTER (WHERE p.a %2$s p.b) AS itself
     FROM %3$s $query$, g.keys_of, g.same_key, g.pairs)
-  INTO STRICT given USING keys_a, keys_b;
-  IF given.a <> given.b OR given.dims > 1 THEN
+  INTO STRICT n_a, n_b, dims, n_pairs, n_nulls, itself USING keys_a, keys_b;
+  IF n_a <> n_b OR dims > 1 THEN
     RAISE EXCEPTION 'a and b must be one-dimensional arrays of one length'
       USING ERRCODE = 'array_subscript_error',
-        DETAIL = format('They have %s and %s elements in at most %s dimensions.', given.a, given.b,
-          given.dims);
-  ELSIF given.nulls > 0 THEN
+        DETAIL = format('They have %s and %s elements in at most %s dimensions.', n_a, n_b, dims);
+  ELSIF n_nulls > 0 THEN
     RAISE EXCEPTION 'keys of a decision must not be null' USING ERRCODE = 'null_value_not_allowed';
-  ELSIF given.itself IS NOT NULL THEN
+  ELSIF itself IS NOT NULL THEN
     RAISE EXCEPTION 'a decision is about two rows'
-      USING ERRCODE = 'invalid_parameter_value', DETAIL = format('Both are (%s).', given.itself);
+      USING ERRCODE = 'invalid_parameter_value', DETAIL = format('Both are (%s).', itself);
   END IF;
   IF refresh THEN
     -- wait for other refreshes
@@ -400,19 +414,19 @@ BEGIN
       ' ON CONFLICT DO NOTHING', g.decisions, g.pairs)
     USING keys_a, keys_b, same, note;
     GET DIAGNOSTICS n_stored = ROW_COUNT;
-    EXIT WHEN n_stored = given.pairs;
+    EXIT WHEN n_stored = n_pairs;
     EXECUTE format('DELETE FROM %s AS d USING %s WHERE d.a %s p.a AND d.b %3$s p.b AND d.same <> $3',
       g.decisions, g.pairs, g.same_key)
     USING keys_a, keys_b, same;
     EXECUTE format('SELECT count(*) FROM %s JOIN %s AS d ON d.a %s p.a AND d.b %3$s p.b WHERE d.same = $3',
       g.pairs, g.decisions, g.same_key)
     INTO STRICT n_stored USING keys_a, keys_b, same;
-    EXIT WHEN n_stored = given.pairs;
+    EXIT WHEN n_stored = n_pairs;
   END LOOP;
-  IF n_stored <> given.pairs THEN
+  IF n_stored <> n_pairs THEN
     RAISE EXCEPTION 'decisions of grouping % were not stored', groups
       USING ERRCODE = 'serialization_failure',
-        DETAIL = format('%s of %s pairs have another decision.', given.pairs - n_stored, given.pairs),
+        DETAIL = format('%s of %s pairs have another decision.', n_pairs - n_stored, n_pairs),
         HINT = 'Another session may have decided at the same time,'
           ' or a trigger may have kept them. Try again.';
   END IF;
@@ -421,18 +435,18 @@ BEGIN
     EXECUTE format($query$
       SELECT c.a, c.b, c.chain
       FROM %s.simdup_review_pairs(NULL::regclass, NULL::regclass, $3, NULL::integer, NULL::text,
-          NULL::float8, NULL::integer) AS c
+          NULL::float8, NULL::integer, NULL::name[]) AS c
         JOIN %s ON p.a %s c.a::%s AND p.b %3$s c.b::%4$s
       WHERE c.same = $4
       ORDER BY c.chain IS NULL LIMIT 1 $query$, '@extschema@', g.pairs, g.same_key, g.keys_of)
-    INTO against USING keys_a, keys_b, g.decisions, same;
-    IF against.a IS NOT NULL THEN
+    INTO against_a, against_b, chain USING keys_a, keys_b, g.decisions, same;
+    IF against_a IS NOT NULL THEN
       RAISE EXCEPTION USING ERRCODE = 'integrity_constraint_violation',
         MESSAGE = format(
           CASE WHEN same THEN 'decision that rows %s and %s are the same contradicts others'
             ELSE 'decision that rows %s and %s are not the same contradicts others' END,
-          against.a, against.b),
-        DETAIL = format('It was decided that %s.', coalesce(against.chain, '...')),
+          against_a, against_b),
+        DETAIL = format('It was decided that %s.', coalesce(chain, '...')),
         HINT = 'Take a decision back with simdup_undecide.';
     END IF;
   END IF;
@@ -441,10 +455,10 @@ BEGIN
       SELECT count(*) AS n, min(concat(k.key)) AS key
       FROM (SELECT p.a FROM %1$s UNION SELECT p.b FROM %1$s) AS k (key)
       WHERE NOT EXISTS (SELECT FROM %2$s AS m WHERE m.key %3$s k.key) $query$, g.pairs, g.members, g.same_key)
-    INTO STRICT absent USING keys_a, keys_b;
-    IF absent.n > 0 THEN
-      RAISE NOTICE 'grouping % has no row %', groups, absent.key
-        USING DETAIL = format('It lacks %s of the keys. The decision is stored.', absent.n);
+    INTO STRICT n_absent, absent USING keys_a, keys_b;
+    IF n_absent > 0 THEN
+      RAISE NOTICE 'grouping % has no row %', groups, absent
+        USING DETAIL = format('It lacks %s of the keys. The decision is stored.', n_absent);
     END IF;
   END IF;
   IF refresh THEN
@@ -464,7 +478,8 @@ DECLARE
   keys_a text := CASE WHEN are_arrays THEN a::text ELSE ARRAY[a]::text END;
   keys_b text := CASE WHEN are_arrays THEN b::text ELSE ARRAY[b]::text END;
   g record;
-  n record;
+  n_pairs bigint;
+  n_undecided bigint;
 BEGIN
   ASSERT '@extschema@'::regnamespace = (SELECT extnamespace FROM pg_extension WHERE extname = 'simdup');
   IF num_nulls(a, b, refresh) > 0 THEN
@@ -479,9 +494,9 @@ BEGIN
       DELETE FROM %s AS d USING %s WHERE d.a %s p.a AND d.b %3$s p.b RETURNING true)
     SELECT count(*) AS pairs, count(*) - (SELECT count(*) FROM gone) AS undecided
     FROM %2$s $query$, g.decisions, g.pairs, g.same_key)
-  INTO STRICT n USING keys_a, keys_b;
-  IF n.undecided > 0 THEN
-    RAISE EXCEPTION 'there is no decision about % of % pairs', n.undecided, n.pairs
+  INTO STRICT n_pairs, n_undecided USING keys_a, keys_b;
+  IF n_undecided > 0 THEN
+    RAISE EXCEPTION 'there is no decision about % of % pairs', n_undecided, n_pairs
       USING ERRCODE = 'no_data_found', DETAIL = format('The rows given are %s and %s.', a, b);
   END IF;
   IF refresh THEN

@@ -7,11 +7,12 @@
 
 CREATE FUNCTION simdup_review_pairs(
   source regclass, members regclass, decisions regclass, max_distance integer, method text,
-  min_resemblance float8, n integer,
+  min_resemblance float8, n integer, columns name[],
   OUT id bigint, OUT other bigint, OUT a text, OUT b text, OUT distance integer, OUT n_decided bigint,
   OUT moves float8, OUT same boolean, OUT chain text
 ) RETURNS SETOF record AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 400;
-COMMENT ON FUNCTION simdup_review_pairs(regclass, regclass, regclass, integer, text, float8, integer) IS
+COMMENT ON FUNCTION simdup_review_pairs(regclass, regclass, regclass, integer, text, float8, integer,
+  name[]) IS
   'implementation of simdup_review: contradictions, and undecided pairs of a source';
 
 CREATE FUNCTION simdup_own_numbers(content text, other text) RETURNS text
@@ -25,7 +26,7 @@ COMMENT ON FUNCTION simdup_own_numbers(text, text) IS
   'implementation of simdup_review: the numbers of a text that another one lacks';
 
 -- Rows of a source by their keys: the content, a text or a sketch, and the columns of these names.
-CREATE FUNCTION simdup_source_rows(source regclass, keys text[], names name[])
+CREATE FUNCTION simdup_source_rows(source regclass, given name[], keys text[], names name[])
 RETURNS TABLE (key text, content text, sketch varbit, columns jsonb)
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE ROWS 1000 SET search_path = pg_catalog, pg_temp
 SET enable_nestloop = on SET enable_mergejoin = on AS $$
@@ -37,7 +38,7 @@ BEGIN
   ASSERT '@extschema@'::regnamespace = (SELECT extnamespace FROM pg_extension WHERE extname = 'simdup');
   SELECT k.* INTO STRICT x
   FROM @extschema@.simdup_grouping_source(source, NULL::integer, NULL::text, NULL::float8, NULL::integer,
-    NULL::text) AS k;
+    NULL::text, given) AS k;
   -- an array of any length, where a function takes a hundred arguments
   SELECT string_agg(format(
     CASE WHEN a.atttypid IN ('date'::regtype, 'timestamp'::regtype, 'timestamptz'::regtype)
@@ -45,15 +46,18 @@ BEGIN
   INTO further
   FROM pg_attribute AS a
   WHERE a.attrelid = source AND a.attname = ANY (names);
-  RETURN QUERY EXECUTE format($query$
+  FOR key, content, sketch, columns IN EXECUTE format($query$
     SELECT k.key, %s, %s, to_jsonb(ARRAY[%s]::jsonb[])
     FROM (SELECT DISTINCT unnest($1)) AS k (key) JOIN %s AS s ON s.%s %s k.key::%s $query$,
-    CASE WHEN x.contents_of <> 'varbit'::regtype THEN 's.content::text' ELSE 'NULL::text' END,
-    CASE x.contents_of WHEN 'varbit'::regtype THEN 's.content::varbit' ELSE 'NULL::varbit' END,
+    CASE WHEN x.contents_of <> 'varbit'::regtype THEN format('s.%I::text', given[3]) ELSE 'NULL::text' END,
+    CASE x.contents_of WHEN 'varbit'::regtype THEN format('s.%I::varbit', given[3]) ELSE 'NULL::varbit' END,
     further, source, x.key, x.same_key, x.keys_of)
-  USING keys;
+  USING keys
+  LOOP
+    RETURN NEXT;
+  END LOOP;
 END $$;
-COMMENT ON FUNCTION simdup_source_rows(regclass, text[], name[]) IS
+COMMENT ON FUNCTION simdup_source_rows(regclass, name[], text[], name[]) IS
   'implementation of simdup_review: the contents and further columns of rows to show, also in a report';
 
 CREATE FUNCTION simdup_review(groups regclass, n integer DEFAULT 20) RETURNS TABLE (
@@ -77,7 +81,7 @@ BEGIN
   SELECT x.* INTO STRICT g FROM @extschema@.simdup_grouping(groups, true, false) AS x;
   SELECT x.contents_of INTO STRICT contents_of
   FROM @extschema@.simdup_grouping_source(g.source, g.max_distance, g.method, g.min_resemblance, g.w,
-    g.unit) AS x;
+    g.unit, g.columns) AS x;
   -- with min_resemblance, texts decide at any distance
   limit_of_texts := coalesce(g.min_resemblance, @extschema@.minhash64_resemblance(g.max_distance));
 
@@ -86,10 +90,10 @@ BEGIN
   WITH chosen AS MATERIALIZED (
     SELECT p.*
     FROM @extschema@.simdup_review_pairs(g.source, g.members, g.decisions, g.max_distance, g.method,
-      g.min_resemblance, n) WITH ORDINALITY AS p),
+      g.min_resemblance, n, g.columns) WITH ORDINALITY AS p),
   contents AS MATERIALIZED (
     SELECT s.*
-    FROM @extschema@.simdup_source_rows(g.source, ARRAY(
+    FROM @extschema@.simdup_source_rows(g.source, g.columns, ARRAY(
       SELECT v.key FROM chosen AS p, LATERAL (VALUES (p.a), (p.b)) AS v (key) WHERE p.same IS NULL),
       '{}'::name[]) AS s
     WHERE contents_of IS NOT NULL),

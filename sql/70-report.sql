@@ -5,10 +5,11 @@
 
 CREATE FUNCTION simdup_near_rows(
   source regclass, groups regclass, max_distance integer, method text, min_resemblance float8, w integer,
-  unit text, OUT place bigint, OUT key text, OUT fp simhash64, OUT part bigint, OUT scope text, OUT day date,
+  unit text, columns name[],
+  OUT place bigint, OUT key text, OUT fp simhash64, OUT part bigint, OUT scope text, OUT day date,
   OUT id bigint, OUT rank bigint, OUT member bigint, OUT serial bigint, OUT size bigint,
-  OUT distance integer, OUT same bigint, OUT nth bigint, OUT n_same bigint, OUT n bigint,
-  OUT chances float8[]
+  OUT outside bigint, OUT is_repeat boolean, OUT distance integer, OUT same bigint, OUT nth bigint,
+  OUT n_same bigint, OUT n bigint, OUT chances float8[]
 ) RETURNS SETOF record AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 100000 ROWS 100000;
 CREATE FUNCTION simdup_report_differences(a text, b text) RETURNS jsonb
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000;
@@ -16,7 +17,7 @@ CREATE FUNCTION simdup_report_file(n integer) RETURNS text
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION simdup_report_ascii(value text, html boolean) RETURNS text
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simdup_near_rows(regclass, regclass, integer, text, float8, integer, text) IS
+COMMENT ON FUNCTION simdup_near_rows(regclass, regclass, integer, text, float8, integer, text, name[]) IS
   'implementation of simdup_report: rows near others and rows of groups; of the others, how many';
 COMMENT ON FUNCTION simdup_report_differences(text, text) IS
   'implementation of simdup_report: two texts as one, with what differs marked';
@@ -28,13 +29,12 @@ COMMENT ON FUNCTION simdup_report_ascii(text, boolean) IS
 CREATE FUNCTION simdup_report_asked(
   source regclass, groups regclass, max_groups integer, INOUT max_distance integer, INOUT method text,
   INOUT min_resemblance float8, INOUT w integer, INOUT unit text, OUT started timestamptz,
-  OUT has_content boolean, OUT has_scope boolean, OUT day_column text, OUT names name[], OUT statement text,
-  OUT grouped jsonb
+  OUT has_content boolean, OUT has_scope boolean, OUT day_column text, OUT columns name[], OUT names name[],
+  OUT statement text, OUT grouped jsonb
 ) LANGUAGE plpgsql STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict error
 DECLARE
   g record;
-  key_column text;
   contents_of regtype;
   hidden name;
 BEGIN
@@ -52,15 +52,18 @@ BEGIN
     min_resemblance := g.min_resemblance;
     w := g.w;
     unit := g.unit;
+    columns := g.columns;
+  ELSIF method = 'given' THEN
+    min_resemblance := NULL;
   END IF;
-  SELECT s.key, s.contents_of, s.has_scope, s.day_column, s.statement
-  INTO STRICT key_column, contents_of, has_scope, day_column, statement
+  SELECT s.columns, s.contents_of, s.has_scope, s.day_column, s.statement
+  INTO STRICT columns, contents_of, has_scope, day_column, statement
   FROM @extschema@.simdup_grouping_source(source, max_distance, method,
-    CASE WHEN groups IS NULL THEN min_resemblance END, w, unit) AS s;
+    CASE WHEN groups IS NULL THEN min_resemblance END, w, unit, columns) AS s;
   has_content := coalesce(contents_of <> 'varbit'::regtype, false);
   SELECT min(a.attname) FILTER (WHERE NOT has_column_privilege(source, a.attnum, 'SELECT')),
     coalesce(array_agg(a.attname ORDER BY a.attnum) FILTER (
-      WHERE quote_ident(a.attname) <> key_column AND a.attname NOT IN ('fp', 'content', 'scope')), '{}')
+      WHERE a.attname <> ALL (array_remove(columns, NULL))), '{}')
   INTO STRICT hidden, names
   FROM pg_attribute AS a
   WHERE a.attrelid = source AND a.attnum > 0 AND NOT a.attisdropped;
@@ -125,7 +128,7 @@ BEGIN ATOMIC
   rows AS MATERIALIZED (
     SELECT r.*
     FROM asked AS q CROSS JOIN LATERAL simdup_near_rows(source, groups, q.max_distance, q.method,
-      CASE WHEN groups IS NULL THEN q.min_resemblance END, q.w, q.unit) AS r),
+      CASE WHEN groups IS NULL THEN q.min_resemblance END, q.w, q.unit, q.columns) AS r),
 
   -- pairs of fingerprints: each counts for all pairs of their rows
   pairs AS MATERIALIZED (
@@ -185,8 +188,8 @@ BEGIN ATOMIC
       FROM (
         SELECT DISTINCT ON (t.rank, t.place) t.rank, t.place, s.content, s.columns
         FROM to_read AS t
-        JOIN simdup_source_rows(source, ARRAY(SELECT t.key FROM to_read AS t),
-          (SELECT q.names FROM asked AS q)) AS s ON s.key = t.key
+        JOIN simdup_source_rows(source, (SELECT q.columns FROM asked AS q),
+          ARRAY(SELECT t.key FROM to_read AS t), (SELECT q.names FROM asked AS q)) AS s ON s.key = t.key
         ORDER BY t.rank, t.place) AS t
       WINDOW before AS (PARTITION BY t.rank ORDER BY t.place)) AS t
     WHERE t.n <= 2 OR t.bytes < 4194304 OR t.content IS NULL),
@@ -202,15 +205,16 @@ BEGIN ATOMIC
   -- what the letters of a case share, and what each adds
   cases AS MATERIALIZED (
     -- a passage in common is one that half of the letters have, two at least
-    SELECT l.rank, l.case_id, l.size, min(l.key) FILTER (WHERE l.member = 1) AS first,
-      min(l.scope) FILTER (WHERE l.member = 1) AS scope, max(l.distance) AS reach, min(l.day) AS since,
-      max(l.day) AS until, count(*) FILTER (WHERE l.is_read) AS compared,
+    SELECT l.rank, l.case_id, l.size, l.outside, bool_and(l.is_repeat) AS is_later,
+      min(l.key) FILTER (WHERE l.member = 1) AS first, min(l.scope) FILTER (WHERE l.member = 1) AS scope,
+      max(l.distance) AS reach, min(l.day) AS since, max(l.day) AS until,
+      count(*) FILTER (WHERE l.is_read) AS compared,
       min(l.content) FILTER (WHERE l.member = 1) AS content,
       CASE WHEN count(l.content) >= 2 THEN simdup_common_text(
         array_agg(l.content ORDER BY l.place) FILTER (WHERE l.content IS NOT NULL),
         greatest(0.5, 2.0 / count(l.content))) END AS common
     FROM letters AS l
-    GROUP BY l.rank, l.case_id, l.size),
+    GROUP BY l.rank, l.case_id, l.size, l.outside),
   starts AS (
     SELECT c.*, s.start, coalesce(lag(c.content) OVER alike, lead(c.content) OVER alike) AS other
     FROM cases AS c
@@ -250,19 +254,18 @@ BEGIN ATOMIC
         OVER (ORDER BY c.rank) AS bytes
       FROM (
         -- OFFSET: each is made once
-        SELECT s.rank, jsonb_build_object('id', s.case_id, 'size', s.size, 'outside', coalesce(o.n, 0),
+        SELECT s.rank, jsonb_build_object('id', s.case_id, 'size', s.size, 'outside', s.outside,
             'reach', s.reach, 'first', simdup_report_start(s.first, 200), 'start', coalesce(s.start, ''),
             'differs', simdup_report_start(simdup_own_text(s.content, s.other), 90),
             'common', simdup_report_start(s.common, 2000), 'compared', s.compared,
             'add_nothing', d.add_nothing, 'members', d.members)
           || CASE WHEN q.has_scope THEN jsonb_build_object('scope', s.scope) ELSE '{}' END
+          || CASE WHEN s.is_later THEN '{"is_later": true}'::jsonb ELSE '{}' END
           || CASE WHEN s.since IS NULL THEN '{}' ELSE jsonb_build_object('from', s.since, 'to', s.until) END
           AS data
         FROM asked AS q
         CROSS JOIN starts AS s
         JOIN described AS d ON d.rank = s.rank
-        LEFT JOIN (SELECT r.id, count(*) AS n FROM rows AS r WHERE r.n = 0 GROUP BY r.id) AS o
-          ON o.id = s.case_id
         OFFSET 0) AS c) AS c
     WHERE c.bytes <= greatest(least(max_groups::bigint * 5000, 8000000), 1000000)),
   listed AS MATERIALIZED (
@@ -313,7 +316,8 @@ BEGIN ATOMIC
       count(*) FILTER (WHERE r.nth = 1 AND r.n_same > 1) AS equal_sets,
       count(*) FILTER (WHERE r.n_same > 1) AS equal_rows,
       count(*) FILTER (WHERE r.member = 1) AS clusters,
-      count(*) FILTER (WHERE r.member > 1) AS repeats, coalesce(max(r.size), 1) AS largest,
+      count(r.member) AS in_clusters, count(*) FILTER (WHERE r.is_repeat) AS repeats,
+      coalesce(max(r.size), 1) AS largest,
       sum(r.n) FILTER (WHERE r.id IS NULL) AS n_alone,
       row_number() OVER (ORDER BY sum(r.n) DESC, min(r.place)) AS rank
     FROM rows AS r
@@ -323,7 +327,8 @@ BEGIN ATOMIC
     SELECT (SELECT sum(r.n) FROM rows AS r) AS n, count(*) AS n_scopes,
       coalesce(sum(s.counted), 0) AS counted, coalesce(sum(s.n_distinct), 0) AS n_distinct,
       coalesce(sum(s.equal_sets), 0) AS equal_sets, coalesce(sum(s.equal_rows), 0) AS equal_rows,
-      coalesce(sum(s.clusters), 0) AS clusters, coalesce(sum(s.repeats), 0) AS repeats,
+      coalesce(sum(s.clusters), 0) AS clusters, coalesce(sum(s.in_clusters), 0) AS in_clusters,
+      coalesce(sum(s.repeats), 0) AS repeats,
       coalesce(max(s.largest), 0) AS largest, coalesce(sum(s.n_alone), 0) AS n_alone,
       coalesce(sum(s.counted * (s.counted - 1) / 2), 0) AS n_pairs,
       jsonb_agg(jsonb_build_object('scope', s.scope, 'rows', s.counted, 'repeats', s.repeats,
@@ -349,7 +354,7 @@ BEGIN ATOMIC
     CROSS JOIN LATERAL generate_series(0, q.max_distance) AS k (distance)
     LEFT JOIN found AS p ON p.distance = k.distance),
   days AS (
-    SELECT r.day, sum(r.n) AS n, count(*) FILTER (WHERE r.member > 1) AS repeats,
+    SELECT r.day, sum(r.n) AS n, count(*) FILTER (WHERE r.is_repeat) AS repeats,
       CASE WHEN max(r.day) OVER () - min(r.day) OVER () < 182 THEN 'week' ELSE 'month' END AS unit
     FROM rows AS r
     WHERE r.day IS NOT NULL
@@ -373,11 +378,11 @@ BEGIN ATOMIC
       'counts', jsonb_build_object('rows', f.n, 'with_fingerprint', f.counted,
         'without_fingerprint', f.n - f.counted, 'distinct_fingerprints', f.n_distinct,
         'equal_sets', f.equal_sets, 'equal_rows', f.equal_rows, 'repeats', f.repeats, 'clusters', f.clusters,
-        'cluster_rows', f.clusters + f.repeats, 'largest', f.largest)
+        'cluster_rows', f.in_clusters, 'largest', f.largest)
         || CASE WHEN groups IS NULL THEN '{}' ELSE jsonb_build_object('without_case', f.n_alone) END,
       'sizes', z.sizes, 'distances', d.distances,
       'cases', jsonb_build_object('all', f.clusters, 'kept', k.kept),
-      'rows', jsonb_build_object('all', f.clusters + f.repeats, 'kept', r.kept),
+      'rows', jsonb_build_object('all', f.in_clusters, 'kept', r.kept),
       'pairs', jsonb_build_object('all', d.n, 'kept', p.kept),
       'examples', e.examples)
     || coalesce((SELECT jsonb_build_object('periods', jsonb_build_object(

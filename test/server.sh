@@ -47,6 +47,7 @@ platforms gcc-s390x-linux-gnu:s390x-linux-gnu-gcc libc6-dev-s390x-cross:/usr/s39
 platforms gcc-aarch64-linux-gnu:aarch64-linux-gnu-gcc libc6-dev-arm64-cross:/usr/aarch64-linux-gnu/include/stdlib.h
 valgrind libipc-run-perl:perl=IPC::Run perl:prove valgrind
 lint clang-format clang-tidy clang binutils:nm shellcheck similarity-tester:sim_c perl:prove
+lint? postgresql-MAJOR-plpgsql-check:SHAREDIR/extension/plpgsql_check.control
 fuzz clang libclang-rt-dev:have_fuzzer
 matrix mmdebstrap arch-test
 '

@@ -35,8 +35,14 @@ typedef struct NearRows
 	uint32 *serial; /* among the rows of all clusters, by rank, from 1 */
 	uint64 *fps;
 	/* by first row */
-	uint32 *size; /* of the cluster or group */
-	uint8 *near; /* bits: of a fingerprint that is near another, or of a group */
+	uint32 *size;	 /* of the cluster or group */
+	uint32 *outside; /* members of the group that are not in the source */
+	uint8 *
+		is_later; /* bits: of a group whose first member is not in the source */
+	uint8 *near;  /* bits: of a fingerprint that is near another */
+	/* by id: a row, as an odd number, or as an even one the row before which others come */
+	SimdupEntry *members;
+	Size n_members, members_size;
 } NearRows;
 
 /* The columns of the result. */
@@ -53,6 +59,8 @@ enum
 	MEMBER,
 	SERIAL,
 	CLUSTER_SIZE,
+	OUTSIDE,
+	IS_REPEAT,
 	DISTANCE,
 	SAME,
 	NTH,
@@ -128,6 +136,9 @@ set_row(ResultRow *result, const NearRows *r, uint32 row,
 		set_number(result, MEMBER, r->serial[row] - r->serial[first] + 1);
 		set_number(result, SERIAL, r->serial[row]);
 		set_number(result, CLUSTER_SIZE, r->size[first]);
+		set_number(result, OUTSIDE, r->outside[first]);
+		set(result, IS_REPEAT,
+			BoolGetDatum(row != first || simdup_get_bit(r->is_later, first)));
 		set(result, DISTANCE,
 			Int32GetDatum(simdup_hamming64(fingerprint->fp, r->fps[first])));
 	}
@@ -169,16 +180,16 @@ put_row(const NearRows *r, uint32 scope, uint32 row,
 	MemoryContextReset(rows->row_context);
 }
 
-/* Put the id of a member that is no row: see simdup_members_read. */
+/* Note a member that is no row: see simdup_members_read. */
 static void
-put_gone(void *arg, Datum key pg_attribute_unused(), int64 id)
+add_gone(void *arg, Datum key pg_attribute_unused(), int64 id)
 {
-	const NearRows *r = arg;
-	ResultRow result = no_values();
+	NearRows *r = arg;
 
-	set_number(&result, ID, id);
-	set_number(&result, N, 0);
-	simdup_put_result(r->result, result.values, result.nulls);
+	r->members = simdup_grow(r->members, &r->members_size, r->n_members + 1,
+							 sizeof(SimdupEntry));
+	r->members[r->n_members++] =
+		(SimdupEntry){(uint64) id, 2 * (uint64) r->grouping.next_row};
 }
 
 /*
@@ -209,32 +220,50 @@ put_others(const NearRows *r)
 }
 
 /*
- * Find the first row of each row's group, and mark the rows of groups. A row
- * without a group is its own first row.
+ * Find the first row of each row's group, and what the group has outside of the source.
+ * A row without a group is its own first row.
  */
 static void
 find_first_rows(NearRows *r)
 {
 	const int64 *ids = r->grouping.ids;
 	Size n = r->grouping.rows->n;
-	SimdupEntry *rows = simdup_alloc((n + 1) * sizeof(SimdupEntry));
-	Size n_rows = 0;
+	Size next;
 
 	r->first = simdup_alloc((n + 1) * sizeof(uint32));
+	r->members = simdup_grow(r->members, &r->members_size, r->n_members + n + 1,
+							 sizeof(SimdupEntry));
 	for (Size row = 0; row < n; row++)
 	{
 		r->first[row] = (uint32) row;
-		if (ids[row] == SIMDUP_NO_ID)
-			continue;
-		/* a fingerprint of several rows is near, with or without its bit */
-		simdup_set_bit(r->near, (uint32) row);
-		rows[n_rows++] = (SimdupEntry){(uint64) ids[row], row};
+		if (ids[row] != SIMDUP_NO_ID)
+			r->members[r->n_members++] =
+				(SimdupEntry){(uint64) ids[row], 2 * row + 1};
 	}
-	simdup_sort_pairs(rows, n_rows);
-	for (Size i = 1; i < n_rows; i++)
-		if (rows[i].value == rows[i - 1].value)
-			r->first[rows[i].row] = r->first[rows[i - 1].row];
-	simdup_free(rows);
+	simdup_sort_pairs(r->members, r->n_members);
+	for (Size i = 0; i < r->n_members; i = next)
+	{
+		uint32 first = SIMDUP_NO_ROW;
+		uint32 n_gone = 0;
+
+		for (next = i; next < r->n_members &&
+					   r->members[next].value == r->members[i].value;
+			 next++)
+		{
+			uint32 row = (uint32) (r->members[next].row / 2);
+
+			if (r->members[next].row % 2 == 0)
+				n_gone++;
+			else
+				r->first[row] = first = Min(first, row);
+		}
+		if (first == SIMDUP_NO_ROW)
+			continue;
+		r->outside[first] = n_gone;
+		if (r->members[i].row % 2 == 0)
+			simdup_set_bit(r->is_later, first);
+	}
+	simdup_free(r->members);
 }
 
 /* Rank the clusters, of one size by their first rows, and number their rows. */
@@ -242,7 +271,7 @@ static void
 rank_clusters(NearRows *r)
 {
 	Size n = r->grouping.rows->n;
-	SimdupEntry *clusters = simdup_alloc((n / 2 + 1) * sizeof(SimdupEntry));
+	SimdupEntry *clusters = simdup_alloc((n + 1) * sizeof(SimdupEntry));
 	uint32 *next = simdup_alloc((n + 1) * sizeof(uint32)); /* by first row */
 	Size n_clusters = 0;
 	uint32 serial = 1;
@@ -253,7 +282,7 @@ rank_clusters(NearRows *r)
 	for (Size row = 0; row < n; row++)
 		r->size[r->first[row]]++;
 	for (Size row = 0; row < n; row++)
-		if (r->size[row] > 1)
+		if (r->size[row] + r->outside[row] > 1)
 			clusters[n_clusters++] =
 				(SimdupEntry){UINT64_MAX - r->size[row], row};
 	simdup_sort_pairs(clusters, n_clusters);
@@ -291,10 +320,10 @@ put_rows(const NearRows *r)
 	for (int64 i = 0; i < fingerprints->n; i++)
 	{
 		SimdupFingerprint fingerprint = simdup_fingerprint_at(fingerprints, i);
-		bool is_near =
-			fingerprint.n > 1 ||
-			simdup_get_bit(r->near,
-						   simdup_row_at(fingerprints, fingerprint.start));
+		uint32 first = simdup_row_at(fingerprints, fingerprint.start);
+		bool is_near = fingerprint.n > 1 || r->rank[first] > 0 ||
+					   grouping->ids[first] != SIMDUP_NO_ID ||
+					   simdup_get_bit(r->near, first);
 
 		while (i >= fingerprints->scope_starts[scope + 1])
 			scope++;
@@ -344,15 +373,22 @@ simdup_near_rows(PG_FUNCTION_ARGS)
 	fingerprints = r.grouping.fingerprints;
 	n = r.grouping.rows->n;
 	r.near = simdup_alloc0(n / 8 + 1);
-	if (PG_ARGISNULL(1))
+	r.is_later = simdup_alloc0(n / 8 + 1);
+	r.outside = simdup_alloc0((n + 1) * sizeof(uint32));
+	if (PG_ARGISNULL(1) && options.method != SIMDUP_GIVEN)
 		r.first = simdup_find_groups(fingerprints, NULL, mark_near, &r, NULL);
 	else
 	{
-		simdup_members_read(&r.grouping, PG_GETARG_OID(1), put_gone, &r);
+		if (!PG_ARGISNULL(1))
+			simdup_members_read(&r.grouping, PG_GETARG_OID(1), true, add_gone,
+								&r);
 		simdup_join_fingerprints(fingerprints, options.max_distance, mark_near,
 								 &r);
 		find_first_rows(&r);
 	}
+	/* a given cluster is shown by its rank */
+	if (PG_ARGISNULL(1))
+		memset(r.grouping.ids, 0, n * sizeof(int64));
 	rank_clusters(&r);
 	r.fps = simdup_alloc((n + 1) * sizeof(uint64));
 	simdup_fingerprints_by_row(fingerprints, r.fps, NULL);

@@ -28,8 +28,13 @@
  */
 
 static SimdupClusterMethod
-method_of(const char *name)
+method_of(FunctionCallInfo fcinfo, const char *name)
 {
+	/* the functions of a report */
+	if (strcmp(name, "given") == 0 &&
+		simdup_named_argument(fcinfo, "columns") >= 0 &&
+		simdup_named_argument(fcinfo, "members") < 0)
+		return SIMDUP_GIVEN;
 	if (strcmp(name, "connected") == 0)
 		return SIMDUP_CONNECTED;
 	if (strcmp(name, "leader") == 0)
@@ -62,7 +67,7 @@ simdup_options(FunctionCallInfo fcinfo)
 	argument = position_of(fcinfo, "method");
 	if (argument >= 0)
 		options.method =
-			method_of(text_to_cstring(PG_GETARG_TEXT_PP(argument)));
+			method_of(fcinfo, text_to_cstring(PG_GETARG_TEXT_PP(argument)));
 	argument = simdup_named_argument(fcinfo, "min_resemblance");
 	if (argument >= 0 && !PG_ARGISNULL(argument))
 		options.min_resemblance =

@@ -180,12 +180,12 @@ function showScopes() {
 
 // --- cases
 
-function lettersOf(member, first) {
+function lettersOf(member, one) {
   const line = [keyOf(member.key), ' '];
   (member.columns ?? []).forEach((value, i) => {
     if (value !== null) line.push(column(settings.columns[i], value), ' ');
   });
-  if (first) line.push(say('first_letter'), ' ');
+  if (member.key === one.first) line.push(say(one.is_later ? 'first_here' : 'first_letter'), ' ');
   else {
     const bits = [say('distance', number(member.distance)), ...(member.distance > settings.max_distance ? [say('beyond')] : []),
       ...(typeof member.resemblance === 'number' ? [say('resemblance', member.resemblance.toFixed(2))] : [])];
@@ -203,14 +203,13 @@ function lettersOf(member, first) {
   return make('li', { className: 'entry' }, make('p', {}, line));
 }
 
-const isLoose = (one) => one.reach > settings.max_distance;
+const isLoose = (one) => settings.method !== 'given' && one.reach > settings.max_distance;
 
 function fillCase(body, one) {
   if (isLoose(one)) body.append(rest(say(settings.groups ? 'loose_case' : 'loose_chain')));
-  if (settings.has_content) body.append(...(one.common ? [make('h4', {}, say('common')), passage(one.common, 'div')] : [rest(say('no_common'))]));
-  body.append(make('ol', {}, one.members.map((member) => lettersOf(member, member.key === one.first))));
+  if (settings.has_content) body.append(...(one.common ? [make('h4', {}, say('common')), passage(one.common, 'div')] : one.size > 1 ? [rest(say('no_common'))] : []));
+  body.append(make('ol', {}, one.members.map((member) => lettersOf(member, one))));
   const more = one.size - one.members.length;
-  if (one.outside > 0) body.append(rest(count('outside', one.outside)));
   if (more > 0) {
     body.append(rest(count('not_shown', more)));
     if (settings.has_content && one.add_nothing > 0) body.append(rest(count('add_nothing', one.add_nothing)));
@@ -223,7 +222,7 @@ function showCase(one) {
   const dates = one.from === one.to ? [dayOf(one.from)] : parts('span', dayOf(one.from), dayOf(one.to));
   const fold = make('details', { className: 'case' }, make('summary', {},
     make('span', { className: 'head' }, make('h3', {}, say('case', String(one.id))),
-      make('span', { className: 'count' }, count('letters', one.size)),
+      make('span', { className: 'count' }, one.outside > 0 ? say('here_of_all', count('letters', one.size), number(one.size + one.outside)) : count('letters', one.size)),
       one.from ? make('span', { className: 'when' }, dates) : null,
       one.scope === undefined ? null : make('span', { className: 'scope' }, scopeOf(one.scope)),
       isLoose(one) && !settings.groups ? make('strong', { className: 'loose' }, say('loose')) : null),

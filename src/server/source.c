@@ -1,6 +1,6 @@
 /*
  * source.c
- *	  Reads a source: a table or a view whose columns are known by name.
+ *	  Reads a source: a table or a view whose columns have known names or an index.
  *
  * The statement is one that the server itself could print. SPI plans it, with the
  * rights and the row-level security of the caller, and the executor passes each
@@ -10,11 +10,13 @@
 #include "postgres.h"
 #include "compat.h"
 
+#include "access/genam.h"
 #include "access/relation.h"
 #include "access/sysattr.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_constraint.h"
 #include "catalog/pg_type.h"
+#include "commands/defrem.h"
 #include "executor/spi.h"
 #include "lib/stringinfo.h"
 #include "nodes/bitmapset.h"
@@ -111,6 +113,16 @@ typedef struct Columns
 	Form_pg_attribute found[SIMDUP_SOURCE_COLUMNS]; /* NULL: none */
 } Columns;
 
+static const char *const column_names[SIMDUP_SOURCE_DAY] = {"key", "fp",
+															"content", "scope",
+															"cluster"};
+
+static bool
+is_fingerprint(const Columns *c, Form_pg_attribute column)
+{
+	return getBaseType(column->atttypid) == c->fp_type;
+}
+
 static Form_pg_attribute
 column_named(Relation relation, const char *name)
 {
@@ -156,12 +168,47 @@ primary_key(Relation relation)
 							 FirstLowInvalidHeapAttributeNumber - 1);
 }
 
-static bool
-is_fingerprint(const Columns *c)
+/*
+ * Return the text, or the fingerprint, of which a whole column is in a valid hamming
+ * index of all rows. NULL: there is none. ERROR if there are several.
+ */
+static Form_pg_attribute
+indexed_column(const Columns *c, SimdupSourceColumn which)
 {
-	Form_pg_attribute fp = c->found[SIMDUP_SOURCE_FP];
+	TupleDesc columns = RelationGetDescr(c->relation);
+	Oid method = get_am_oid("hamming", false);
+	Bitmapset *found = NULL;
+	StringInfoData names;
+	ListCell *cell;
+	int i = -1;
 
-	return fp != NULL && getBaseType(fp->atttypid) == c->fp_type;
+	foreach (cell, RelationGetIndexList(c->relation))
+	{
+		Relation index = index_open(lfirst_oid(cell), AccessShareLock);
+		int number = index->rd_index->indkey.values[0];
+
+		if (index->rd_rel->relam == method && index->rd_index->indisvalid &&
+			number > 0 && RelationGetIndexPredicate(index) == NIL &&
+			(which == SIMDUP_SOURCE_FP
+				 ? is_fingerprint(c, TupleDescAttr(columns, number - 1))
+				 : simdup_is_text_type(
+					   TupleDescAttr(columns, number - 1)->atttypid)))
+			found = bms_add_member(found, number - 1);
+		index_close(index, AccessShareLock);
+	}
+	if (bms_membership(found) == BMS_SINGLETON)
+		return TupleDescAttr(columns, bms_singleton_member(found));
+	if (found == NULL)
+		return NULL;
+	initStringInfo(&names);
+	while ((i = bms_next_member(found, i)) >= 0)
+		appendStringInfo(&names, "%s\"%s\"", names.len > 0 ? ", " : "",
+						 NameStr(TupleDescAttr(columns, i)->attname));
+	ereport(ERROR, errcode(ERRCODE_AMBIGUOUS_COLUMN),
+			errmsg("column reference \"%s\" is ambiguous", column_names[which]),
+			errdetail("Columns of relation \"%s\" with a hamming index are %s.",
+					  RelationGetRelationName(c->relation), names.data),
+			errhint("Name one of them \"%s\" in a view.", column_names[which]));
 }
 
 static bool
@@ -171,83 +218,15 @@ is_content(Form_pg_attribute column)
 							  getBaseType(column->atttypid) == VARBITOID);
 }
 
-/* Append a column of a view to be written. */
-static void
-put_as(StringInfo text, Form_pg_attribute column, const char *type,
-	   const char *name)
-{
-	const char *own = column == NULL ? "..." : NameStr(column->attname);
-
-	appendStringInfo(text, "%s%s", column == NULL ? own : quote_identifier(own),
-					 type);
-	if (strcmp(own, name) != 0 || type[0] != '\0')
-		appendStringInfo(text, " AS %s", name);
-}
-
-/*
- * Return the statement that makes a view with the columns of a source. Columns
- * that are not known by name are guessed: the first one, and the text that is
- * widest by the statistics, or the first.
- */
-static char *
-view_to_write(const Columns *c)
-{
-	TupleDesc columns = RelationGetDescr(c->relation);
-	Form_pg_attribute key = c->found[SIMDUP_SOURCE_KEY];
-	Form_pg_attribute content = c->found[SIMDUP_SOURCE_CONTENT];
-	Form_pg_attribute fp = c->found[SIMDUP_SOURCE_FP];
-	char *name = psprintf("%s_source", RelationGetRelationName(c->relation));
-	int32 widest = -1;
-	StringInfoData text;
-
-	for (int i = 0; i < columns->natts; i++)
-	{
-		Form_pg_attribute column = TupleDescAttr(columns, i);
-
-		if (column->attisdropped)
-			continue;
-		if (key == NULL && column != content)
-			key = column;
-		else if (c->found[SIMDUP_SOURCE_CONTENT] == NULL && column != key &&
-				 simdup_is_text_type(column->atttypid))
-		{
-			int32 width =
-				get_attavgwidth(RelationGetRelid(c->relation), column->attnum);
-
-			if (width > widest)
-			{
-				content = column;
-				widest = width;
-			}
-		}
-	}
-	initStringInfo(&text);
-	appendStringInfo(&text, "CREATE VIEW %s AS SELECT ",
-					 quote_identifier(name));
-	put_as(&text, key, "", "key");
-	appendStringInfoString(&text, ", ");
-	if (is_fingerprint(c))
-		appendStringInfoString(&text, "fp, ");
-	if (content == NULL && fp != NULL && !is_fingerprint(c))
-		put_as(&text, fp, "::simhash64", "fp");
-	else
-		put_as(&text, content,
-			   content == NULL || is_content(content) ? "" : "::text",
-			   "content");
-	appendStringInfo(&text, " FROM %s;",
-					 simdup_table_name(RelationGetRelid(c->relation)));
-	return text.data;
-}
-
 pg_noreturn static void
 no_column(const Columns *c, const char *name, const char *detail)
 {
 	ereport(ERROR, errcode(ERRCODE_UNDEFINED_COLUMN),
 			errmsg("column \"%s\" of relation \"%s\" does not exist", name,
 				   RelationGetRelationName(c->relation)),
-			detail != NULL ? errdetail_internal("%s", detail) : 0,
-			errhint("Write a view that has the columns, such as: %s",
-					view_to_write(c)));
+			errdetail_internal("%s", detail),
+			errhint(
+				"Columns of a source are \"key\", \"fp\", \"content\" and \"scope\". A view can name them so."));
 }
 
 static void
@@ -261,8 +240,7 @@ check_type(const Columns *c, Form_pg_attribute column, bool fits,
 				   NameStr(column->attname),
 				   RelationGetRelationName(c->relation),
 				   format_type_be(column->atttypid), expected),
-			errhint("Write a view that has the columns, such as: %s",
-					view_to_write(c)));
+			errhint("Cast it, or give it another name, in a view."));
 }
 
 /* ERROR unless the wanted columns are there, of types that fit. */
@@ -271,6 +249,7 @@ check_columns(const Columns *c, int wanted)
 {
 	Form_pg_attribute fp = c->found[SIMDUP_SOURCE_FP];
 	Form_pg_attribute content = c->found[SIMDUP_SOURCE_CONTENT];
+	Form_pg_attribute cluster = c->found[SIMDUP_SOURCE_CLUSTER];
 	bool wants_fp = wanted & SIMDUP_SOURCE_HAS(SIMDUP_SOURCE_FP);
 	bool wants_content = wanted & SIMDUP_SOURCE_HAS(SIMDUP_SOURCE_CONTENT);
 	bool to_fingerprint = wants_fp && fp == NULL;
@@ -279,17 +258,30 @@ check_columns(const Columns *c, int wanted)
 		c->found[SIMDUP_SOURCE_KEY] == NULL)
 		no_column(c, "key", _("There is no primary key of one column either."));
 	if (fp != NULL && wants_fp)
-		check_type(c, fp, is_fingerprint(c), "simhash64");
+		check_type(c, fp, is_fingerprint(c, fp), "simhash64");
 	if (content == NULL && (wants_content || to_fingerprint))
 		no_column(c, "content",
-				  to_fingerprint ? _("There is no column \"fp\" either.")
-								 : NULL);
+				  to_fingerprint
+					  ? _("There is neither a column \"fp\", nor a hamming index of a whole column.")
+					  : _("There is no hamming index of a whole text column either."));
 	if (content != NULL && (wants_content || to_fingerprint))
 		check_type(c, content,
 				   to_fingerprint || (wanted & SIMDUP_SOURCE_TEXTS)
 					   ? simdup_is_text_type(content->atttypid)
 					   : is_content(content),
 				   "text");
+	if ((wanted & SIMDUP_SOURCE_HAS(SIMDUP_SOURCE_CLUSTER)) == 0)
+		return;
+	if (cluster == NULL)
+		no_column(c, "cluster",
+				  _("By the method \"given\", it has a key for each row."));
+	if (cluster->atttypid != c->found[SIMDUP_SOURCE_KEY]->atttypid)
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("column \"%s\" of relation \"%s\" is of type %s, not %s",
+					   "cluster", RelationGetRelationName(c->relation),
+					   format_type_be(cluster->atttypid),
+					   format_type_be(c->found[SIMDUP_SOURCE_KEY]->atttypid)),
+				errhint("Cast it to the type of the key."));
 }
 
 /* Append a column to the SELECT of a source. */
@@ -305,24 +297,78 @@ put_column(SimdupSource *source, StringInfo text, SimdupSourceColumn which,
 	source->type[which] = column != NULL ? column->atttypid : c->fp_type;
 	/* no other function of the schema fits better */
 	if (column == NULL)
-		appendStringInfo(text, "%s.minhash64(s.content::%s, 4, 'char'::%s, 0)",
-						 c->schema, text_type, text_type);
+		appendStringInfo(text, "%s.minhash64(s.%s::%s, 4, 'char'::%s, 0)",
+						 c->schema,
+						 quote_identifier(
+							 NameStr(c->found[SIMDUP_SOURCE_CONTENT]->attname)),
+						 text_type, text_type);
 	else
 		appendStringInfo(text, "s.%s",
 						 quote_identifier(NameStr(column->attname)));
 	if (which == SIMDUP_SOURCE_DAY)
 	{
 		source->type[which] = DATEOID;
-		source->day = pstrdup(NameStr(column->attname));
 		appendStringInfo(text, "::%s", format_type_be(DATEOID));
 	}
+}
+
+/*
+ * Find the columns: by the names of an argument "columns", else by their own names,
+ * else by indexes. One that is NULL there stays away, but a text may have come. A
+ * refresh takes no other column than before, except for keys, whose type it compares.
+ */
+static void
+find_columns(Columns *c, FunctionCallInfo fcinfo, int wanted)
+{
+	int argument = simdup_named_argument(fcinfo, "columns");
+	bool is_given = argument >= 0 && !PG_ARGISNULL(argument);
+	bool is_refresh = simdup_named_argument(fcinfo, "members") >= 0;
+	bool is_lost[SIMDUP_SOURCE_DAY];
+	Datum *given = NULL;
+	bool *nulls = NULL;
+	int n = 0;
+
+	if (is_given)
+		deconstruct_array(PG_GETARG_ARRAYTYPE_P(argument), NAMEOID, NAMEDATALEN,
+						  false, TYPALIGN_CHAR, &given, &nulls, &n);
+	for (int i = 0; i < SIMDUP_SOURCE_DAY; i++)
+	{
+		bool is_away = is_given ? i >= n || nulls[i]
+								: i == SIMDUP_SOURCE_CLUSTER &&
+									  (wanted & SIMDUP_SOURCE_HAS(i)) == 0;
+
+		if (is_given && !is_away)
+			c->found[i] =
+				column_named(c->relation, NameStr(*DatumGetName(given[i])));
+		if (is_given && !is_away && c->found[i] == NULL && is_refresh &&
+			i != SIMDUP_SOURCE_KEY)
+			ereport(ERROR, errcode(ERRCODE_UNDEFINED_COLUMN),
+					errmsg("column \"%s\" of relation \"%s\" does not exist",
+						   NameStr(*DatumGetName(given[i])),
+						   RelationGetRelationName(c->relation)),
+					errhint(
+						"If it has another name now, write it into the settings of the grouping."));
+		if (c->found[i] == NULL && (!is_away || i == SIMDUP_SOURCE_CONTENT))
+			c->found[i] = column_named(c->relation, column_names[i]);
+		is_lost[i] = c->found[i] == NULL && !is_away;
+	}
+	if (is_lost[SIMDUP_SOURCE_KEY])
+		c->found[SIMDUP_SOURCE_KEY] = primary_key(c->relation);
+	if (is_lost[SIMDUP_SOURCE_FP] &&
+		(wanted & SIMDUP_SOURCE_HAS(SIMDUP_SOURCE_FP)) != 0)
+		c->found[SIMDUP_SOURCE_FP] = indexed_column(c, SIMDUP_SOURCE_FP);
+	/* what reads the day shows contents */
+	if (is_lost[SIMDUP_SOURCE_CONTENT] &&
+		((wanted & (SIMDUP_SOURCE_HAS(SIMDUP_SOURCE_CONTENT) |
+					SIMDUP_SOURCE_HAS(SIMDUP_SOURCE_DAY))) != 0 ||
+		 c->found[SIMDUP_SOURCE_FP] == NULL))
+		c->found[SIMDUP_SOURCE_CONTENT] =
+			indexed_column(c, SIMDUP_SOURCE_CONTENT);
 }
 
 SimdupSource
 simdup_source_open(FunctionCallInfo fcinfo, Oid relation, int wanted)
 {
-	static const char *const names[SIMDUP_SOURCE_DAY] = {"key", "fp", "content",
-														 "scope"};
 	Oid function = fcinfo->flinfo->fn_oid;
 	Columns c = {.relation = try_relation_open(relation, AccessShareLock)};
 	SimdupSource source = {0};
@@ -340,10 +386,7 @@ simdup_source_open(FunctionCallInfo fcinfo, Oid relation, int wanted)
 	c.fp_type = simdup_sibling_type(function, "simhash64");
 	c.schema = pstrdup(
 		quote_identifier(get_namespace_name(get_func_namespace(function))));
-	for (int i = 0; i < SIMDUP_SOURCE_DAY; i++)
-		c.found[i] = column_named(c.relation, names[i]);
-	if (c.found[SIMDUP_SOURCE_KEY] == NULL)
-		c.found[SIMDUP_SOURCE_KEY] = primary_key(c.relation);
+	find_columns(&c, fcinfo, wanted);
 	c.found[SIMDUP_SOURCE_DAY] = day_column(&c);
 	check_columns(&c, wanted);
 	if (is_content(c.found[SIMDUP_SOURCE_CONTENT]))
@@ -353,6 +396,8 @@ simdup_source_open(FunctionCallInfo fcinfo, Oid relation, int wanted)
 	for (int i = 0; i < SIMDUP_SOURCE_COLUMNS; i++)
 	{
 		source.place[i] = -1;
+		if (c.found[i] != NULL)
+			source.column[i] = pstrdup(NameStr(c.found[i]->attname));
 		if ((wanted & SIMDUP_SOURCE_HAS(i)) != 0 &&
 			(c.found[i] != NULL || i == SIMDUP_SOURCE_FP))
 			put_column(&source, &text, i, &n, &c);

@@ -19,9 +19,10 @@ typedef void (*SimdupRowSink)(void *arg, TupleTableSlot *row);
 typedef enum SimdupSourceColumn
 {
 	SIMDUP_SOURCE_KEY,	   /* else the primary key of one column */
-	SIMDUP_SOURCE_FP,	   /* else minhash64(content) */
-	SIMDUP_SOURCE_CONTENT, /* a text or a sketch */
+	SIMDUP_SOURCE_FP,	   /* else by an index, else minhash64(content) */
+	SIMDUP_SOURCE_CONTENT, /* a text or a sketch; else a text by an index */
 	SIMDUP_SOURCE_SCOPE,
+	SIMDUP_SOURCE_CLUSTER, /* of the key's type */
 	SIMDUP_SOURCE_DAY, /* the first other column of a date or a time, as a date */
 	SIMDUP_SOURCE_COLUMNS
 } SimdupSourceColumn;
@@ -34,13 +35,14 @@ typedef enum SimdupSourceColumn
 
 typedef struct SimdupSource
 {
-	char *name;						  /* schema.name, quoted */
+	char *name; /* schema.name, quoted */
+	/* the columns that were found, also if they are not read; NULL: none */
+	char *column[SIMDUP_SOURCE_COLUMNS];
 	Oid type[SIMDUP_SOURCE_COLUMNS];  /* InvalidOid: not read */
 	int place[SIMDUP_SOURCE_COLUMNS]; /* in a row, from 0; -1: not read */
 	char *key;						  /* the key's column, quoted; or NULL */
 	Oid key_collation;
 	Oid scope_collation;
-	char *day; /* the day's column; NULL: not read */
 	/* base type of the column content, also if it is not read; InvalidOid: none */
 	Oid content_type;
 	char *statement; /* that reads it */
@@ -48,8 +50,8 @@ typedef struct SimdupSource
 
 /*
  * Find the wanted columns of a source, for the function that is called. The
- * relation stays locked until the transaction ends. ERROR if it has not the
- * columns: the HINT is a view that has them.
+ * relation stays locked until the transaction ends. An argument "columns" of the
+ * function may name the columns before DAY, NULL for none. ERROR if one is missing.
  */
 extern SimdupSource simdup_source_open(FunctionCallInfo fcinfo, Oid relation,
 									   int wanted);

@@ -213,7 +213,7 @@ CREATE OPERATOR hostile.- (LEFTARG = int8, RIGHTARG = int8, FUNCTION = hostile.p
 CREATE FUNCTION hostile.format(text, VARIADIC text[]) RETURNS text LANGUAGE sql AS 'SELECT hostile.run()::text';
 CREATE FUNCTION hostile.count(anyelement) RETURNS int8 LANGUAGE sql AS 'SELECT hostile.run()::int::int8';
 CREATE FUNCTION hostile.abs(int4) RETURNS int4 LANGUAGE sql AS 'SELECT hostile.run()::int';
-CREATE FUNCTION hostile.simdup_group_changes(regclass, regclass, regclass, regclass, int4, text, float8, int4, text, int8, OUT key int4, OUT was int8, OUT id int8) LANGUAGE sql AS 'SELECT hostile.run()::int, 1::int8, 1::int8';
+CREATE FUNCTION hostile.simdup_group_changes(regclass, regclass, regclass, regclass, int4, text, float8, int4, text, int8, name[], OUT key int4, OUT was int8, OUT id int8) LANGUAGE sql AS 'SELECT hostile.run()::int, 1::int8, 1::int8';
 CREATE FUNCTION hostile.simdup_grouping(regclass, bool, bool) RETURNS bool LANGUAGE sql AS 'SELECT hostile.run()';
 CREATE DOMAIN hostile.text AS pg_catalog.text CHECK (hostile.run());
 CREATE DOMAIN hostile.int8 AS pg_catalog.int8 CHECK (hostile.run());

@@ -40,6 +40,36 @@ SELECT r -> 'cases' -> 'all' AS cases, c -> 'id' AS id, c -> 'size' AS size, c -
 FROM simdup_report('some_letters', max_groups => 1, groups => 'letter_case') AS r,
   jsonb_array_elements(r #> '{cases,kept}') AS c;
 SELECT r -> 'counts' -> 'rows' AS rows, r #> '{cases,kept}' AS cases FROM simdup_report('no_letters', groups => 'letter_case') AS r;
+-- a part of a grouping, beside SQL: what repeats, the cases, and their letters here and in all, by month, week and scope
+CREATE TABLE mail AS SELECT i AS key, (CASE WHEN i % 7 = 0 THEN hashint4(i) / 2 ELSE i % 23 END::bigint << 32)::simhash64 AS fp, 'Letter ' || i % 23 AS content,
+  '2024-01-01'::date + i AS day, i % 3 AS scope FROM generate_series(1, 300) AS i;
+CREATE VIEW without_scope AS SELECT key, fp, content, day FROM mail;
+SELECT simdup_group('mail_case', 'without_scope', 0);
+SELECT count(*) FROM simdup_regroup('mail_case');
+DELETE FROM mail_case WHERE key = 17;
+INSERT INTO mail_case VALUES (1000, (SELECT id FROM mail_case WHERE key = 20));
+CREATE VIEW october AS SELECT * FROM mail WHERE key BETWEEN 60 AND 69;
+CREATE VIEW autumn AS SELECT * FROM mail WHERE key % 10 > 6;
+CREATE VIEW nothing_before AS SELECT * FROM mail WHERE key <= 250;
+CREATE FUNCTION truth(source regclass) RETURNS TABLE (key int, scope int, day date, id bigint, here bigint, outside bigint, repeats boolean) LANGUAGE plpgsql AS $$
+BEGIN
+  RETURN QUERY EXECUTE format('SELECT s.key, s.scope, s.day, c.id, count(*) FILTER (WHERE c.in_all > 1) OVER (PARTITION BY c.id), c.in_all - count(*) OVER (PARTITION BY c.id), c.key <> c.first
+    FROM %s AS s LEFT JOIN (SELECT m.key, m.id, count(*) OVER (PARTITION BY m.id) AS in_all, min(m.key) OVER (PARTITION BY m.id) AS first FROM mail_case AS m) AS c ON c.key = s.key', source);
+END $$;
+SELECT source, r #> '{counts,repeats}' AS repeats, (r #> '{counts,repeats}')::int = t.repeats AND (r #> '{counts,clusters}')::int = t.cases
+    AND (r #> '{counts,cluster_rows}')::int = t.in_cases AND (r #> '{rows,all}')::int = t.in_cases AND (r #> '{counts,without_case}')::int = t.no_case
+    AND (SELECT sum((p -> 'repeats')::int) FROM jsonb_array_elements(r #> '{periods,counts}') AS p) = t.repeats AS as_counted,
+  r #>> '{periods,unit}' AS unit
+FROM unnest('{october,autumn,nothing_before}'::regclass[]) AS source, LATERAL simdup_report(source, groups => 'mail_case', max_groups => 1000) AS r,
+  LATERAL (SELECT count(*) FILTER (WHERE repeats) AS repeats, count(DISTINCT id) FILTER (WHERE here > 0) AS cases, count(*) FILTER (WHERE here > 0) AS in_cases,
+    count(*) FILTER (WHERE id IS NULL) AS no_case FROM truth(source)) AS t;
+CREATE TABLE parts AS SELECT source, simdup_report(source, groups => 'mail_case', max_groups => 1000) AS r FROM unnest('{october,autumn,nothing_before}'::regclass[]) AS source;
+SELECT p.source, count(*), count(*) FILTER (WHERE c ? 'is_later') AS later FROM parts AS p, jsonb_array_elements(r #> '{cases,kept}') AS c GROUP BY 1 ORDER BY 1;
+(SELECT source, (c -> 'id')::bigint, (c -> 'size')::bigint, (c -> 'outside')::bigint, c ? 'is_later' FROM parts, jsonb_array_elements(r #> '{cases,kept}') AS c
+ EXCEPT SELECT p.source, t.id, t.here, t.outside, bool_and(t.repeats) FROM parts AS p, truth(p.source) AS t WHERE here > 0 GROUP BY 1, 2, 3, 4)
+UNION ALL
+(SELECT p.source, (s ->> 'scope')::bigint, (s -> 'repeats')::bigint, NULL::bigint, NULL::boolean FROM parts AS p, jsonb_array_elements(r #> '{scopes,kept}') AS s
+ EXCEPT SELECT p.source, t.scope, count(*) FILTER (WHERE t.repeats), NULL::bigint, NULL::boolean FROM parts AS p, truth(p.source) AS t GROUP BY 1, 2);
 -- new rows, none of them near another
 CREATE VIEW new_letters AS SELECT * FROM (VALUES (10, '00000000ffffffff'::simhash64), (11, '00ffff0000ffff00'), (12, '5555555555555555')) AS v (key, fp);
 SELECT r -> 'counts' -> 'rows' AS rows, r -> 'counts' -> 'without_case' AS without_case FROM simdup_report('new_letters', groups => 'letter_case') AS r;
@@ -59,6 +89,25 @@ SELECT substring(simdup_report_html(title => 'Letters', report => :'report') FRO
 SET search_path = report_groups;
 SELECT public.simdup_report('report_groups.letter', groups => 'report_groups.letter_case') -> 'counts' -> 'clusters' AS cases;
 SET search_path = report_groups, public;
+-- clusters that the source gives, by a key that it has or not: far apart, one alone, one without; leader finds others
+CREATE TABLE given AS SELECT id AS key, fp, body AS content, CASE WHEN id < 9 THEN nullif(id % 3 + 100 * (id / 8), 2) END AS cluster, id % 2 AS odd FROM letter;
+SELECT r #> '{counts,repeats}' AS repeats, r #> '{counts,clusters}' AS clusters, r #> '{counts,largest}' AS largest, r #> '{settings,columns}' AS columns,
+  r #> '{settings,min_resemblance}' AS min_resemblance, r ? 'decisions' AS decisions, c -> 'id' AS id, c -> 'reach' AS reach, jsonb_path_query_array(c, '$.members[*].key') AS keys
+FROM unnest('{given,leader}'::text[]) AS m, LATERAL (SELECT simdup_report('given', 3, m, 0.5)) AS s (r), LATERAL jsonb_array_elements(r #> '{cases,kept}') AS c;
+SELECT simdup_report_html('given', 'Campaigns', method => 'given') ~ '"cases_of_given"';
+-- a campaign's window is the view
+CREATE VIEW campaign AS SELECT key, content, simdup_campaign(key, content) OVER (ORDER BY key) AS cluster FROM given;
+SELECT (r #> '{counts,repeats}')::int = (SELECT count(content) FROM campaign WHERE key <> cluster) AS as_the_window FROM simdup_report('campaign', method => 'given') AS r;
+\set VERBOSITY sqlstate
+CREATE VIEW other_type AS SELECT key, content, cluster::text FROM given;
+SELECT simdup_report('other_type', method => 'given');
+SELECT simdup_report('letters', method => 'given');
+SELECT simdup_group('given_case', 'given', method => 'given');
+SELECT simdup_cluster(key, content, method => 'given') OVER () FROM given;
+UPDATE letter_case_settings SET method = 'given';
+SELECT simdup_regroup('letter_case');
+UPDATE letter_case_settings SET method = 'leader';
+\set VERBOSITY default
 -- who may
 SELECT length(simdup_report_html('letter', 'Letters', groups => 'nothing'));
 SELECT length(simdup_report_html('letter', 'Letters', groups => 'letter'));
