@@ -272,11 +272,10 @@ find_columns(TriggerData *trigdata, TriggerState *state)
 		state->options.key = primary_key(state->table, state->kind);
 	foreach (cell, state->options.key)
 		state->key = find_column(trigdata, state, lfirst(cell), false);
+	state->key_index = simdup_trigger_key_index(state->table, state);
 	if (state->kind == TRIGGER_REJECT)
 		return;
 	state->key_att = TupleDescAttr(state->tupdesc, state->key - 1);
-	state->key_index =
-		simdup_trigger_key_index(state->table, linitial(state->options.key));
 	state->key_functions =
 		lookup_type_cache(state->key_att->atttypid,
 						  TYPECACHE_EQ_OPR_FINFO | TYPECACHE_CMP_PROC_FINFO);
@@ -475,8 +474,9 @@ index_columns(TupleDesc tupdesc, const IndexInfo *info)
  * Find the columns that decide, and the generated ones to compute. The columns
  * of the index decide, but never a flag, and those of the option. For log and
  * reject, the unique columns decide as well: a row is not compared with one that
- * has its values. BEFORE triggers fire before generated columns are stored. A
- * later trigger may still change what they depend on.
+ * has its values. If columns of the partition key change beside others, the row
+ * is the same one elsewhere, and only locks. BEFORE triggers fire before generated
+ * columns are stored. A later trigger may still change what they depend on.
  */
 static void
 find_deciding(TriggerData *trigdata, TriggerState *state)
@@ -486,9 +486,16 @@ find_deciding(TriggerData *trigdata, TriggerState *state)
 	Bitmapset *needed;
 	ListCell *cell;
 
+	state->partition_key =
+		simdup_trigger_partition_columns(state->table, state->written);
 	for (int i = 0; i < state->n_uniques; i++)
-		unique = bms_add_members(unique, index_columns(tupdesc,
-													   state->uniques[i].info));
+	{
+		Bitmapset *columns = index_columns(tupdesc, state->uniques[i].info);
+		Bitmapset *others = bms_difference(columns, state->partition_key);
+
+		unique =
+			bms_add_members(unique, bms_is_empty(others) ? columns : others);
+	}
 	foreach (cell, state->options.columns)
 		state->acting =
 			bms_add_member(state->acting,

@@ -163,9 +163,8 @@ choose_index(Oid relid, const char *name, Oid model)
 	no_index(relid, name);
 }
 
-/* Return the columns that a table and its partitions are partitioned by. */
-static Bitmapset *
-partition_columns(Oid relid)
+Bitmapset *
+simdup_trigger_partition_columns(Oid relid, Oid numbered)
 {
 	Bitmapset *columns = NULL;
 	ListCell *cell;
@@ -185,7 +184,7 @@ partition_columns(Oid relid)
 			if (attnum != 0)
 				columns =
 					bms_add_member(columns,
-								   get_attnum(relid,
+								   get_attnum(numbered,
 											  get_attname(oid, attnum, false)));
 		}
 		table_close(part, NoLock);
@@ -194,16 +193,16 @@ partition_columns(Oid relid)
 }
 
 /*
- * Check whether a unique index makes a column a key. At no moment are two rows
- * equal in the column by its own equality, unless they differ in the columns
+ * Check whether a unique index makes columns a key. At no moment are two rows
+ * equal in the columns by their own equality, unless they differ in the columns
  * `beside`.
  */
 static bool
-is_key_index(Relation index, AttrNumber column, TypeCacheEntry *type,
-			 Oid collation, Bitmapset *beside)
+is_key_index(Relation index, TupleDesc desc, Bitmapset *columns,
+			 Bitmapset *beside)
 {
 	Form_pg_index form = index->rd_index;
-	bool found = false;
+	Bitmapset *missing = bms_copy(columns);
 
 	if (!form->indisunique || !form->indisvalid || !form->indimmediate ||
 		index->rd_rel->relam != BTREE_AM_OID ||
@@ -212,41 +211,51 @@ is_key_index(Relation index, AttrNumber column, TypeCacheEntry *type,
 	for (int i = 0; i < form->indnkeyatts; i++)
 	{
 		AttrNumber attnum = form->indkey.values[i];
+		Form_pg_attribute att = TupleDescAttr(desc, attnum - 1);
 
-		if (attnum == column && index->rd_opfamily[i] == type->btree_opf &&
-			index->rd_indcollation[i] == collation)
-			found = true;
+		if (bms_is_member(attnum, columns) &&
+			index->rd_indcollation[i] == att->attcollation &&
+			index->rd_opfamily[i] ==
+				lookup_type_cache(att->atttypid, TYPECACHE_BTREE_OPFAMILY)
+					->btree_opf)
+			missing = bms_del_member(missing, attnum);
 		else if (!bms_is_member(attnum, beside))
 			return false;
 	}
-	return found;
+	return bms_is_empty(missing);
 }
 
 Oid
-simdup_trigger_key_index(Oid relid, const char *name)
+simdup_trigger_key_index(Oid relid, const TriggerState *state)
 {
 	Relation table = table_open(relid, AccessShareLock);
-	AttrNumber column = get_attnum(relid, name);
-	Form_pg_attribute att = TupleDescAttr(RelationGetDescr(table), column - 1);
-	TypeCacheEntry *type =
-		lookup_type_cache(att->atttypid, TYPECACHE_BTREE_OPFAMILY);
-	Bitmapset *beside = partition_columns(relid);
+	TupleDesc desc = RelationGetDescr(table);
+	Bitmapset *beside = simdup_trigger_partition_columns(relid, relid);
+	Bitmapset *columns = NULL;
+	bool is_not_null = true;
 	Oid found = InvalidOid;
 	ListCell *cell;
 
-	if (SIMDUP_IS_NOT_NULL(RelationGetDescr(table), column - 1))
-		foreach (cell, RelationGetIndexList(table))
-		{
-			Relation index = index_open(lfirst_oid(cell), AccessShareLock);
+	foreach (cell, state->options.key)
+	{
+		AttrNumber column = get_attnum(relid, lfirst(cell));
 
-			if (!OidIsValid(found) &&
-				is_key_index(index, column, type, att->attcollation, beside))
-				found = RelationGetRelid(index);
-			index_close(index, NoLock);
-		}
-	if (!OidIsValid(found))
+		columns = bms_add_member(columns, column);
+		is_not_null &= SIMDUP_IS_NOT_NULL(desc, column - 1);
+	}
+	foreach (cell, RelationGetIndexList(table))
+	{
+		Relation index = index_open(lfirst_oid(cell), AccessShareLock);
+
+		if (is_not_null && !OidIsValid(found) &&
+			is_key_index(index, desc, columns, beside))
+			found = RelationGetRelid(index);
+		index_close(index, NoLock);
+	}
+	if (!OidIsValid(found) && state->kind != TRIGGER_REJECT)
 		ereport(ERROR, errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
-				errmsg("column \"%s\" of relation \"%s\" cannot be a key", name,
+				errmsg("column \"%s\" of relation \"%s\" cannot be a key",
+					   (char *) linitial(state->options.key),
 					   RelationGetRelationName(table)),
 				beside == NULL
 					? errdetail(
@@ -296,17 +305,16 @@ add_target(TriggerState *state, Oid table, Oid index, bool is_partition)
 	*target = (TriggerTarget){.table = table, .index = index};
 	if (table == state->written)
 		state->own = target;
+	if (table == state->table)
+		target->key_index = state->key_index;
 	if (state->kind == TRIGGER_REJECT)
 		return;
 	target->key = get_attnum(table, linitial(state->options.key));
 	if (state->kind == TRIGGER_FLAG)
 		target->flag =
 			get_attnum(table, get_attname(state->written, state->flag, false));
-	if (table == state->table)
-		target->key_index = state->key_index;
-	else if (!is_partition)
-		target->key_index =
-			simdup_trigger_key_index(table, linitial(state->options.key));
+	if (table != state->table && !is_partition)
+		target->key_index = simdup_trigger_key_index(table, state);
 }
 
 /* A table that inherits has indexes of its own, a partition those of the trigger's. */
