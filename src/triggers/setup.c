@@ -241,21 +241,20 @@ find_flag(TriggerData *trigdata, TriggerState *state)
 												 key->atttypmod)));
 }
 
-/*
- * Return the kind of a trigger, by its function; -1 for another one. `sibling` is a
- * function of this extension.
- */
-static int
-kind_of(Oid sibling, Oid function)
+int
+simdup_trigger_read(const Trigger *trigger, Oid sibling,
+					TriggerOptions *options)
 {
-	char *name = get_func_name(function);
+	char *name = get_func_name(trigger->tgfoid);
 	int kind = lengthof(functions) - 1;
 
 	if (name == NULL ||
-		get_func_namespace(function) != get_func_namespace(sibling))
+		get_func_namespace(trigger->tgfoid) != get_func_namespace(sibling))
 		return -1;
 	while (kind >= 0 && strcmp(name, functions[kind]) != 0)
 		kind--;
+	if (kind >= 0)
+		(void) read_options(trigger, kind, options);
 	return kind;
 }
 
@@ -300,18 +299,15 @@ read_triggers(Oid relid, TriggerState *state)
 	for (int i = 0; desc != NULL && i < desc->numtriggers; i++)
 	{
 		const Trigger *trigger = &desc->triggers[i];
-		int kind = kind_of(state->function, trigger->tgfoid);
+		TriggerOptions options;
+		int kind = simdup_trigger_read(trigger, state->function, &options);
 		int column = kind == TRIGGER_FLAG && trigger->tgnargs > 0
 						 ? SPI_fnumber(state->tupdesc, trigger->tgargs[0])
 						 : -1;
-		TriggerOptions options;
 
-		if (kind < 0)
-			continue;
 		if (column > 0)
 			state->flags = bms_add_member(state->flags, column);
-		(void) read_options(trigger, kind, &options);
-		if (options.lock && relid == state->table)
+		if (kind >= 0 && options.lock && relid == state->table)
 			state->lock_distance =
 				Max(state->lock_distance, options.max_distance);
 	}
@@ -407,13 +403,11 @@ simdup_trigger_locking_tables(Oid relid, Oid sibling)
 	for (int i = 0; desc != NULL && i < desc->numtriggers; i++)
 	{
 		const Trigger *trigger = &desc->triggers[i];
-		int kind = kind_of(sibling, trigger->tgfoid);
 		TriggerOptions options;
 		Oid table;
 
-		if (kind < 0)
+		if (simdup_trigger_read(trigger, sibling, &options) < 0)
 			continue;
-		(void) read_options(trigger, kind, &options);
 		table = table_of_trigger(trigger->tgoid);
 		if (options.lock && OidIsValid(table))
 			tables = list_append_unique_oid(tables, table);

@@ -150,6 +150,13 @@ extern TriggerState *simdup_trigger_setup(FunctionCallInfo fcinfo,
 										  TriggerKind kind);
 
 /*
+ * Read the options of a trigger. Return its kind, by its function; -1 for another
+ * one. `sibling` is a function of this extension.
+ */
+extern int simdup_trigger_read(const Trigger *trigger, Oid sibling,
+							   TriggerOptions *options);
+
+/*
  * Return the tables that arrivals in this one lock. A partition's trigger is a clone,
  * and locks the table of the trigger that the user made. `sibling` is a function of
  * this extension.
@@ -165,6 +172,9 @@ extern List *simdup_trigger_locking_tables(Oid relid, Oid sibling);
 extern void simdup_trigger_lock(Oid table, int k, uint64 fp);
 
 /* targets.c */
+
+/* Watch the creation of indexes, once, when the module is loaded. */
+extern void simdup_triggers_init(void);
 
 /* Return how often this session has heard that some relation changed. */
 extern uint64 simdup_trigger_relation_changes(void);
