@@ -11,6 +11,7 @@
 #include "index/hamming/am.h"
 #include "joins/offer.h"
 #include "server/progress.h"
+#include "triggers/trigger.h"
 
 PG_MODULE_MAGIC_EXT(.name = "simdup", .version = SIMDUP_VERSION);
 
@@ -21,5 +22,6 @@ _PG_init(void)
 	simdup_progress_init();
 	simdup_hamming_init();
 	simdup_joins_init();
+	simdup_triggers_init();
 	MarkGUCPrefixReserved("simdup");
 }

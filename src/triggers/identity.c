@@ -7,12 +7,19 @@
 #include "compat.h"
 
 #include "access/genam.h"
+#include "access/htup_details.h"
 #include "access/relscan.h"
+#include "access/table.h"
+#include "access/xact.h"
 #include "catalog/index.h"
 #include "catalog/pg_inherits.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "pgstat.h"
 #include "utils/datum.h"
+#include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
 
 #include "triggers/trigger.h"
 
@@ -123,6 +130,112 @@ find_key_indexes(TriggerState *state)
 			if (state->targets[i].table == table)
 				state->targets[i].key_index = lfirst_oid(cell);
 	}
+}
+
+/*
+ * Prepare the search for versions of a row by its key, less the partition key.
+ * Return the number of scan keys; 0 if nothing but the partition key names a row.
+ */
+static int
+moved_keys(TriggerState *state, const TriggerTarget *target, HeapTuple row,
+		   ScanKeyData *keys)
+{
+	Relation index = index_open(target->key_index, AccessShareLock);
+	int n = 0;
+
+	for (int i = 0; i < index->rd_index->indnkeyatts; i++)
+	{
+		AttrNumber attnum = index->rd_index->indkey.values[i];
+		AttrNumber own = get_attnum(state->written,
+									get_attname(target->table, attnum, false));
+		Oid type = TupleDescAttr(state->tupdesc, own - 1)->atttypid;
+		bool isnull;
+		Datum value = heap_getattr(row, own, state->tupdesc, &isnull);
+
+		if (bms_is_member(own, state->partition_key))
+			continue;
+		ScanKeyEntryInitialize(&keys[n++], isnull ? SK_ISNULL : 0, attnum,
+							   BTEqualStrategyNumber, InvalidOid,
+							   index->rd_indcollation[i],
+							   lookup_type_cache(type, TYPECACHE_EQ_OPR_FINFO)
+								   ->eq_opr_finfo.fn_oid,
+							   value);
+	}
+	index_close(index, NoLock);
+	return n;
+}
+
+/* Check whether this transaction has deleted or updated a version of a row. */
+static bool
+is_ended_here(HeapTupleHeader header)
+{
+	return (header->t_infomask & HEAP_XMAX_INVALID) == 0 &&
+		   !HEAP_XMAX_IS_LOCKED_ONLY(header->t_infomask) &&
+		   TransactionIdIsCurrentTransactionId(
+			   HeapTupleHeaderGetUpdateXid(header));
+}
+
+/*
+ * The server deletes such a row with a mark, and inserts it by the same command.
+ * The statistics of the transaction, where they are kept, spare the search of a
+ * table of which it has deleted nothing.
+ */
+HeapTuple
+simdup_trigger_moved_version(TriggerState *state, HeapTuple row,
+							 CommandId command, bool is_after)
+{
+	ScanKeyData keys[INDEX_MAX_KEYS];
+	HeapTuple found = NULL;
+	bool has_moved = false;
+
+	if (bms_is_empty(state->partition_key) || !OidIsValid(state->key_index))
+		return NULL;
+	find_key_indexes(state);
+	for (int i = 0; i < state->n_targets; i++)
+	{
+		TriggerTarget *target = &state->targets[i];
+		Datum table = ObjectIdGetDatum(target->table);
+		bool may_have_moved =
+			!pgstat_track_counts ||
+			DatumGetInt64(DirectFunctionCall1(pg_stat_get_xact_tuples_deleted,
+											  table)) > 0;
+		int n_keys = may_have_moved ? moved_keys(state, target, row, keys) : 0;
+		Relation heap;
+		SysScanDesc scan;
+		HeapTuple version;
+
+		if (n_keys == 0)
+			continue;
+		heap = table_open(target->table, AccessShareLock);
+		scan = systable_beginscan(heap, target->key_index, true, SnapshotAny,
+								  n_keys, keys);
+		while (HeapTupleIsValid(version = systable_getnext(scan)))
+		{
+			HeapTupleHeader header = version->t_data;
+			bool is_move;
+
+			CHECK_FOR_INTERRUPTS();
+			if (!is_ended_here(header))
+				continue;
+			is_move = HeapTupleHeaderIndicatesMovedPartitions(header) &&
+					  HeapTupleHeaderGetCmax(header) == command;
+			has_moved |= is_move;
+			if (is_after ? !TransactionIdIsCurrentTransactionId(
+							   HeapTupleHeaderGetXmin(header))
+						 : is_move)
+			{
+				TupleConversionMap *map =
+					convert_tuples_by_name(RelationGetDescr(heap),
+										   state->tupdesc);
+
+				found = map == NULL ? heap_copytuple(version)
+									: execute_attr_map_tuple(version, map);
+			}
+		}
+		systable_endscan(scan);
+		table_close(heap, NoLock);
+	}
+	return has_moved ? found : NULL;
 }
 
 /*

@@ -241,21 +241,20 @@ find_flag(TriggerData *trigdata, TriggerState *state)
 												 key->atttypmod)));
 }
 
-/*
- * Return the kind of a trigger, by its function; -1 for another one. `sibling` is a
- * function of this extension.
- */
-static int
-kind_of(Oid sibling, Oid function)
+int
+simdup_trigger_read(const Trigger *trigger, Oid sibling,
+					TriggerOptions *options)
 {
-	char *name = get_func_name(function);
+	char *name = get_func_name(trigger->tgfoid);
 	int kind = lengthof(functions) - 1;
 
 	if (name == NULL ||
-		get_func_namespace(function) != get_func_namespace(sibling))
+		get_func_namespace(trigger->tgfoid) != get_func_namespace(sibling))
 		return -1;
 	while (kind >= 0 && strcmp(name, functions[kind]) != 0)
 		kind--;
+	if (kind >= 0)
+		(void) read_options(trigger, kind, options);
 	return kind;
 }
 
@@ -272,11 +271,10 @@ find_columns(TriggerData *trigdata, TriggerState *state)
 		state->options.key = primary_key(state->table, state->kind);
 	foreach (cell, state->options.key)
 		state->key = find_column(trigdata, state, lfirst(cell), false);
+	state->key_index = simdup_trigger_key_index(state->table, state);
 	if (state->kind == TRIGGER_REJECT)
 		return;
 	state->key_att = TupleDescAttr(state->tupdesc, state->key - 1);
-	state->key_index =
-		simdup_trigger_key_index(state->table, linitial(state->options.key));
 	state->key_functions =
 		lookup_type_cache(state->key_att->atttypid,
 						  TYPECACHE_EQ_OPR_FINFO | TYPECACHE_CMP_PROC_FINFO);
@@ -301,18 +299,15 @@ read_triggers(Oid relid, TriggerState *state)
 	for (int i = 0; desc != NULL && i < desc->numtriggers; i++)
 	{
 		const Trigger *trigger = &desc->triggers[i];
-		int kind = kind_of(state->function, trigger->tgfoid);
+		TriggerOptions options;
+		int kind = simdup_trigger_read(trigger, state->function, &options);
 		int column = kind == TRIGGER_FLAG && trigger->tgnargs > 0
 						 ? SPI_fnumber(state->tupdesc, trigger->tgargs[0])
 						 : -1;
-		TriggerOptions options;
 
-		if (kind < 0)
-			continue;
 		if (column > 0)
 			state->flags = bms_add_member(state->flags, column);
-		(void) read_options(trigger, kind, &options);
-		if (options.lock && relid == state->table)
+		if (kind >= 0 && options.lock && relid == state->table)
 			state->lock_distance =
 				Max(state->lock_distance, options.max_distance);
 	}
@@ -408,13 +403,11 @@ simdup_trigger_locking_tables(Oid relid, Oid sibling)
 	for (int i = 0; desc != NULL && i < desc->numtriggers; i++)
 	{
 		const Trigger *trigger = &desc->triggers[i];
-		int kind = kind_of(sibling, trigger->tgfoid);
 		TriggerOptions options;
 		Oid table;
 
-		if (kind < 0)
+		if (simdup_trigger_read(trigger, sibling, &options) < 0)
 			continue;
-		(void) read_options(trigger, kind, &options);
 		table = table_of_trigger(trigger->tgoid);
 		if (options.lock && OidIsValid(table))
 			tables = list_append_unique_oid(tables, table);
@@ -475,8 +468,9 @@ index_columns(TupleDesc tupdesc, const IndexInfo *info)
  * Find the columns that decide, and the generated ones to compute. The columns
  * of the index decide, but never a flag, and those of the option. For log and
  * reject, the unique columns decide as well: a row is not compared with one that
- * has its values. BEFORE triggers fire before generated columns are stored. A
- * later trigger may still change what they depend on.
+ * has its values. If columns of the partition key change beside others, the row
+ * is the same one elsewhere, and only locks. BEFORE triggers fire before generated
+ * columns are stored. A later trigger may still change what they depend on.
  */
 static void
 find_deciding(TriggerData *trigdata, TriggerState *state)
@@ -486,9 +480,16 @@ find_deciding(TriggerData *trigdata, TriggerState *state)
 	Bitmapset *needed;
 	ListCell *cell;
 
+	state->partition_key =
+		simdup_trigger_partition_columns(state->table, state->written);
 	for (int i = 0; i < state->n_uniques; i++)
-		unique = bms_add_members(unique, index_columns(tupdesc,
-													   state->uniques[i].info));
+	{
+		Bitmapset *columns = index_columns(tupdesc, state->uniques[i].info);
+		Bitmapset *others = bms_difference(columns, state->partition_key);
+
+		unique =
+			bms_add_members(unique, bms_is_empty(others) ? columns : others);
+	}
 	foreach (cell, state->options.columns)
 		state->acting =
 			bms_add_member(state->acting,

@@ -11,12 +11,15 @@
 #include "access/table.h"
 #include "access/relscan.h"
 #include "access/tableam.h"
+#include "access/xact.h"
 #include "catalog/index.h"
+#include "catalog/objectaccess.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_inherits.h"
 #include "commands/defrem.h"
 #include "executor/executor.h"
 #include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/partcache.h"
@@ -90,6 +93,22 @@ no_index(Oid table, const char *name)
 					column_to_index(RelationGetDescr(rel))));
 }
 
+/* Check whether an index, invalid or not, is of this access method. */
+static bool
+is_hamming(Relation index)
+{
+	return index->rd_indam->aminsert == simdup_hamming_insert;
+}
+
+/* Check whether an index has all rows. */
+static bool
+is_complete(Relation index)
+{
+	Form_pg_index form = index->rd_index;
+
+	return form->indisvalid && form->indisready && form->indislive;
+}
+
 /* Check whether an index stores the same as one of the same table or a parent. */
 static bool
 is_like(Relation index, Oid model)
@@ -128,12 +147,11 @@ choose_index(Oid relid, const char *name, Oid model)
 	{
 		Oid oid = lfirst_oid(cell);
 		Relation index = index_open(oid, AccessShareLock);
-		Form_pg_index form = index->rd_index;
 
-		if (index->rd_indam->aminsert == simdup_hamming_insert &&
+		if (is_hamming(index) &&
 			(name == NULL || strcmp(RelationGetRelationName(index), name) == 0))
 		{
-			if (!form->indisvalid || !form->indisready || !form->indislive)
+			if (!is_complete(index))
 				invalid = oid;
 			else if (!OidIsValid(model))
 				chosen = model = oid;
@@ -163,9 +181,8 @@ choose_index(Oid relid, const char *name, Oid model)
 	no_index(relid, name);
 }
 
-/* Return the columns that a table and its partitions are partitioned by. */
-static Bitmapset *
-partition_columns(Oid relid)
+Bitmapset *
+simdup_trigger_partition_columns(Oid relid, Oid numbered)
 {
 	Bitmapset *columns = NULL;
 	ListCell *cell;
@@ -185,7 +202,7 @@ partition_columns(Oid relid)
 			if (attnum != 0)
 				columns =
 					bms_add_member(columns,
-								   get_attnum(relid,
+								   get_attnum(numbered,
 											  get_attname(oid, attnum, false)));
 		}
 		table_close(part, NoLock);
@@ -194,16 +211,16 @@ partition_columns(Oid relid)
 }
 
 /*
- * Check whether a unique index makes a column a key. At no moment are two rows
- * equal in the column by its own equality, unless they differ in the columns
+ * Check whether a unique index makes columns a key. At no moment are two rows
+ * equal in the columns by their own equality, unless they differ in the columns
  * `beside`.
  */
 static bool
-is_key_index(Relation index, AttrNumber column, TypeCacheEntry *type,
-			 Oid collation, Bitmapset *beside)
+is_key_index(Relation index, TupleDesc desc, Bitmapset *columns,
+			 Bitmapset *beside)
 {
 	Form_pg_index form = index->rd_index;
-	bool found = false;
+	Bitmapset *missing = bms_copy(columns);
 
 	if (!form->indisunique || !form->indisvalid || !form->indimmediate ||
 		index->rd_rel->relam != BTREE_AM_OID ||
@@ -212,41 +229,51 @@ is_key_index(Relation index, AttrNumber column, TypeCacheEntry *type,
 	for (int i = 0; i < form->indnkeyatts; i++)
 	{
 		AttrNumber attnum = form->indkey.values[i];
+		Form_pg_attribute att = TupleDescAttr(desc, attnum - 1);
 
-		if (attnum == column && index->rd_opfamily[i] == type->btree_opf &&
-			index->rd_indcollation[i] == collation)
-			found = true;
+		if (bms_is_member(attnum, columns) &&
+			index->rd_indcollation[i] == att->attcollation &&
+			index->rd_opfamily[i] ==
+				lookup_type_cache(att->atttypid, TYPECACHE_BTREE_OPFAMILY)
+					->btree_opf)
+			missing = bms_del_member(missing, attnum);
 		else if (!bms_is_member(attnum, beside))
 			return false;
 	}
-	return found;
+	return bms_is_empty(missing);
 }
 
 Oid
-simdup_trigger_key_index(Oid relid, const char *name)
+simdup_trigger_key_index(Oid relid, const TriggerState *state)
 {
 	Relation table = table_open(relid, AccessShareLock);
-	AttrNumber column = get_attnum(relid, name);
-	Form_pg_attribute att = TupleDescAttr(RelationGetDescr(table), column - 1);
-	TypeCacheEntry *type =
-		lookup_type_cache(att->atttypid, TYPECACHE_BTREE_OPFAMILY);
-	Bitmapset *beside = partition_columns(relid);
+	TupleDesc desc = RelationGetDescr(table);
+	Bitmapset *beside = simdup_trigger_partition_columns(relid, relid);
+	Bitmapset *columns = NULL;
+	bool is_not_null = true;
 	Oid found = InvalidOid;
 	ListCell *cell;
 
-	if (SIMDUP_IS_NOT_NULL(RelationGetDescr(table), column - 1))
-		foreach (cell, RelationGetIndexList(table))
-		{
-			Relation index = index_open(lfirst_oid(cell), AccessShareLock);
+	foreach (cell, state->options.key)
+	{
+		AttrNumber column = get_attnum(relid, lfirst(cell));
 
-			if (!OidIsValid(found) &&
-				is_key_index(index, column, type, att->attcollation, beside))
-				found = RelationGetRelid(index);
-			index_close(index, NoLock);
-		}
-	if (!OidIsValid(found))
+		columns = bms_add_member(columns, column);
+		is_not_null &= SIMDUP_IS_NOT_NULL(desc, column - 1);
+	}
+	foreach (cell, RelationGetIndexList(table))
+	{
+		Relation index = index_open(lfirst_oid(cell), AccessShareLock);
+
+		if (is_not_null && !OidIsValid(found) &&
+			is_key_index(index, desc, columns, beside))
+			found = RelationGetRelid(index);
+		index_close(index, NoLock);
+	}
+	if (!OidIsValid(found) && state->kind != TRIGGER_REJECT)
 		ereport(ERROR, errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
-				errmsg("column \"%s\" of relation \"%s\" cannot be a key", name,
+				errmsg("column \"%s\" of relation \"%s\" cannot be a key",
+					   (char *) linitial(state->options.key),
 					   RelationGetRelationName(table)),
 				beside == NULL
 					? errdetail(
@@ -296,17 +323,16 @@ add_target(TriggerState *state, Oid table, Oid index, bool is_partition)
 	*target = (TriggerTarget){.table = table, .index = index};
 	if (table == state->written)
 		state->own = target;
+	if (table == state->table)
+		target->key_index = state->key_index;
 	if (state->kind == TRIGGER_REJECT)
 		return;
 	target->key = get_attnum(table, linitial(state->options.key));
 	if (state->kind == TRIGGER_FLAG)
 		target->flag =
 			get_attnum(table, get_attname(state->written, state->flag, false));
-	if (table == state->table)
-		target->key_index = state->key_index;
-	else if (!is_partition)
-		target->key_index =
-			simdup_trigger_key_index(table, linitial(state->options.key));
+	if (table != state->table && !is_partition)
+		target->key_index = simdup_trigger_key_index(table, state);
 }
 
 /* A table that inherits has indexes of its own, a partition those of the trigger's. */
@@ -420,4 +446,121 @@ simdup_trigger_fetch(TriggerState *state, const NearRow *near)
 									   state->search.snapshot,
 									   near->target->slot))
 		elog(ERROR, "failed to fetch a near row");
+}
+
+/*
+ * Return the statement after which a trigger names the index that it searches. A
+ * constraint trigger cannot be replaced.
+ */
+static char *
+naming_statement(const Trigger *trigger, Oid table, Oid index)
+{
+	const char *create = TextDatumGetCString(
+		DirectFunctionCall1(pg_get_triggerdef,
+							ObjectIdGetDatum(trigger->tgoid)));
+	const char *name = quote_identifier(get_rel_name(index));
+
+	/* the definition, from after CREATE to the end of the arguments */
+	return psprintf("%s%.*s%s%s)",
+					OidIsValid(trigger->tgconstraint)
+						? psprintf("DROP TRIGGER %s ON %s; CREATE",
+								   quote_identifier(trigger->tgname),
+								   simdup_table_name(table))
+						: "CREATE OR REPLACE",
+					(int) (strlen(create) - strlen("CREATE)")),
+					create + strlen("CREATE"), trigger->tgnargs > 0 ? ", " : "",
+					quote_literal_cstr(psprintf("index => %s", name)));
+}
+
+/*
+ * ERROR if a new index leaves a trigger that names none with several that differ.
+ * It would fail at the next row. An index that is built concurrently is checked
+ * late, and stays behind, invalid.
+ */
+static void
+check_new_index(Relation index)
+{
+	Relation table = table_open(index->rd_index->indrelid, NoLock);
+	TriggerDesc *desc = CopyTriggerDesc(table->trigdesc);
+	Oid rival = InvalidOid;
+	bool is_new = true;
+	ListCell *cell;
+
+	foreach (cell, RelationGetIndexList(table))
+	{
+		Relation other = index_open(lfirst_oid(cell), AccessShareLock);
+
+		if (is_hamming(other) && is_complete(other) &&
+			RelationGetRelid(other) != RelationGetRelid(index))
+		{
+			rival = RelationGetRelid(other);
+			is_new &= !is_like(index, rival);
+		}
+		index_close(other, NoLock);
+	}
+	for (int i = 0;
+		 OidIsValid(rival) && is_new && desc != NULL && i < desc->numtriggers;
+		 i++)
+	{
+		const Trigger *trigger = &desc->triggers[i];
+		TriggerOptions options;
+		char *statement;
+
+		if (trigger->tgisclone || trigger->tgenabled == TRIGGER_DISABLED ||
+			simdup_trigger_read(trigger, index->rd_amhandler, &options) < 0 ||
+			options.index != NULL)
+			continue;
+		statement = naming_statement(trigger, RelationGetRelid(table), rival);
+		ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				errmsg("cannot create index \"%s\" because trigger \"%s\" for table \"%s\" names no index",
+					   RelationGetRelationName(index), trigger->tgname,
+					   RelationGetRelationName(table)),
+				errdetail("The trigger searches index \"%s\", which differs.",
+						  get_rel_name(rival)),
+				index->rd_index->indisready
+					? errhint("Write: %s.", statement)
+					: errhint("Write: DROP INDEX %s; %s.",
+							  simdup_table_name(RelationGetRelid(index)),
+							  statement));
+	}
+	table_close(table, NoLock);
+}
+
+static object_access_hook_type next_object_access = NULL;
+
+/*
+ * Check an index when it is created, but not one of a partition: its parent was
+ * checked. The catalog shows the index after the next command counter, which the
+ * server also increments here. An index that is not ready is checked when it is
+ * built.
+ */
+static void
+check_created(ObjectAccessType access, Oid class, Oid object, int column,
+			  void *arg)
+{
+	Relation created = NULL;
+
+	if (next_object_access != NULL)
+		next_object_access(access, class, object, column, arg);
+	if (access == OAT_POST_CREATE && class == RelationRelationId)
+		created = RelationIdGetRelation(object);
+	if (created == NULL)
+		return;
+	if ((created->rd_rel->relkind == RELKIND_INDEX ||
+		 created->rd_rel->relkind == RELKIND_PARTITIONED_INDEX) &&
+		!created->rd_rel->relispartition)
+	{
+		CommandCounterIncrement();
+		if (is_hamming(created) && created->rd_index->indisready)
+			check_new_index(created);
+	}
+	RelationClose(created);
+}
+
+void
+simdup_triggers_init(void)
+{
+	next_object_access = object_access_hook;
+	object_access_hook = check_created;
+	simdup_hamming_check_late = check_new_index;
 }

@@ -126,6 +126,7 @@ typedef struct TriggerState
 	Bitmapset *flags;	 /* all columns that triggers of the table set */
 	Bitmapset *deciding; /* columns whose change may change the index's value */
 	Bitmapset *acting;	 /* columns whose change makes a trigger act */
+	Bitmapset *partition_key; /* columns whose change makes it lock */
 	TriggerTarget *own;
 	IndexInfo *index_info;
 	EState *estate;
@@ -149,6 +150,13 @@ extern TriggerState *simdup_trigger_setup(FunctionCallInfo fcinfo,
 										  TriggerKind kind);
 
 /*
+ * Read the options of a trigger. Return its kind, by its function; -1 for another
+ * one. `sibling` is a function of this extension.
+ */
+extern int simdup_trigger_read(const Trigger *trigger, Oid sibling,
+							   TriggerOptions *options);
+
+/*
  * Return the tables that arrivals in this one lock. A partition's trigger is a clone,
  * and locks the table of the trigger that the user made. `sibling` is a function of
  * this extension.
@@ -164,6 +172,9 @@ extern List *simdup_trigger_locking_tables(Oid relid, Oid sibling);
 extern void simdup_trigger_lock(Oid table, int k, uint64 fp);
 
 /* targets.c */
+
+/* Watch the creation of indexes, once, when the module is loaded. */
+extern void simdup_triggers_init(void);
 
 /* Return how often this session has heard that some relation changed. */
 extern uint64 simdup_trigger_relation_changes(void);
@@ -190,10 +201,17 @@ extern void simdup_trigger_close_targets(TriggerState *state);
 extern void simdup_trigger_fetch(TriggerState *state, const NearRow *near);
 
 /*
- * Return an index that makes a table's column of this name a key. An ERROR says
- * what it lacks.
+ * Return an index that makes the columns of the option `key` a key of a table. If
+ * there is none, the key is an ERROR that says what it lacks, or for reject
+ * InvalidOid is returned.
  */
-extern Oid simdup_trigger_key_index(Oid relid, const char *name);
+extern Oid simdup_trigger_key_index(Oid relid, const TriggerState *state);
+
+/*
+ * Return the columns that a table and its partitions are partitioned by, by
+ * their numbers in the table or partition `numbered`.
+ */
+extern Bitmapset *simdup_trigger_partition_columns(Oid relid, Oid numbered);
 
 /* Find the unique indexes of the table that is written to. */
 extern void simdup_trigger_find_uniques(Relation table, TriggerState *state);
@@ -214,6 +232,12 @@ extern const NearRow *simdup_trigger_first_near(TriggerState *state);
  */
 extern const NearRow *simdup_trigger_next_near(TriggerState *state);
 
+/*
+ * Return the command of this transaction that wrote a version of a row, or
+ * InvalidCommandId if another transaction did.
+ */
+extern CommandId simdup_trigger_command(HeapTupleHeader header);
+
 /* End a search, also one that found nothing. */
 extern void simdup_trigger_end_search(TriggerState *state);
 
@@ -226,6 +250,17 @@ extern void simdup_trigger_end_search(TriggerState *state);
 extern bool simdup_trigger_is_this_row(TriggerState *state,
 									   const TriggerTarget *target,
 									   TupleTableSlot *slot);
+
+/*
+ * Return the earlier version of a row whose INSERT is the second half of an UPDATE
+ * that moved it to another partition, or else NULL. `row` is the new row, as the
+ * command stores it. An AFTER trigger gets the version that the transaction found:
+ * later ones may not have been judged. The version has the layout of the table
+ * that is written to.
+ */
+extern HeapTuple simdup_trigger_moved_version(TriggerState *state,
+											  HeapTuple row, CommandId command,
+											  bool is_after);
 
 /* Copy a value of the key's type, so that it lasts as long as the search. */
 extern NullableDatum simdup_trigger_key(const TriggerState *state,

@@ -162,6 +162,7 @@ read_row(TriggerData *trigdata, TriggerState *state)
 	bool is_after = TRIGGER_FIRED_AFTER(trigdata->tg_event);
 	HeapTuple old = trigdata->tg_trigtuple; /* before an UPDATE */
 	bool acts = true;
+	bool locks = false;
 	bool in_scope;
 	bool was_in_scope;
 	uint64 old_fp;
@@ -180,12 +181,23 @@ read_row(TriggerData *trigdata, TriggerState *state)
 	row->complete = complete_tuple(trigdata, state, row->tuple);
 	row->key.value = heap_getattr(row->complete, state->key, state->tupdesc,
 								  &row->key.isnull);
-	if (is_update)
+	if (!is_update && is_after)
+		old = simdup_trigger_moved_version(state, old,
+										   simdup_trigger_command(old->t_data),
+										   true);
+	else if (!is_update)
+		old = simdup_trigger_moved_version(state, row->complete,
+										   GetActiveSnapshot()->curcid, false);
+	if (old != NULL)
 	{
 		acts = !have_equal_columns(state->tupdesc, state->acting, row->complete,
 								   old);
-		if (!acts && have_equal_columns(state->tupdesc, state->deciding,
-										row->complete, old))
+		locks = state->options.lock && state->kind != TRIGGER_FLAG &&
+				!have_equal_columns(state->tupdesc, state->partition_key,
+									row->complete, old);
+		if (!acts && !locks &&
+			have_equal_columns(state->tupdesc, state->deciding, row->complete,
+							   old))
 			return false;
 	}
 	row->has_fp = index_value(state, row->complete, &in_scope, &row->fp);
@@ -193,6 +205,8 @@ read_row(TriggerData *trigdata, TriggerState *state)
 	if (!acts)
 		acts = index_value(state, old, &was_in_scope, &old_fp) != row->has_fp ||
 			   was_in_scope != in_scope || old_fp != row->fp;
+	if (locks && !acts && in_scope && row->has_fp)
+		simdup_trigger_lock(state->table, state->lock_distance, row->fp);
 	return in_scope && acts;
 }
 

@@ -50,6 +50,10 @@ extern bool simdup_hamming_reads_prose(Relation index);
 extern PGDLLEXPORT Datum simdup_text_fingerprint(PG_FUNCTION_ARGS);
 
 /* Callbacks: build.c */
+
+/* Check an index that is built concurrently: triggers. */
+extern void (*simdup_hamming_check_late)(Relation index);
+
 extern IndexBuildResult *simdup_hamming_build(Relation heap, Relation index,
 											  IndexInfo *info);
 extern void simdup_hamming_build_empty(Relation index);

@@ -409,6 +409,8 @@ lead(Build *build)
 	simdup_end_trees(build->index, &shared->layout);
 }
 
+void (*simdup_hamming_check_late)(Relation index);
+
 IndexBuildResult *
 simdup_hamming_build(Relation heap, Relation index, IndexInfo *info)
 {
@@ -421,6 +423,8 @@ simdup_hamming_build(Relation heap, Relation index, IndexInfo *info)
 	if (RelationGetNumberOfBlocks(index) != 0)
 		elog(ERROR, "index \"%s\" already contains data",
 			 RelationGetRelationName(index));
+	if (!index->rd_index->indisready)
+		simdup_hamming_check_late(index);
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE,
 								 HAMMING_PHASE_SCAN);
 	n_workers = SIMDUP_INDEX_WORKERS(heap, index, info);
