@@ -179,6 +179,7 @@ simdup_row_at(SimdupFingerprints *fingerprints, uint32 position)
 typedef struct FingerprintJoin
 {
 	SimdupFingerprints *fingerprints;
+	SimdupSideOf side_of; /* NULL: a join of all with all */
 	SimdupRowPairSink sink;
 	void *arg;
 	SimdupElementJoin elements; /* an element's index is its first row */
@@ -192,6 +193,14 @@ receive_pair(void *arg, SimdupElement a, SimdupElement b)
 {
 	FingerprintJoin *join = arg;
 
+	/* of a cross join, either may be of the first side */
+	if ((a.index & SIMDUP_SECOND_SET) != 0)
+	{
+		SimdupElement swap = a;
+
+		a = b;
+		b = swap;
+	}
 	join->sink(join->arg, (uint32) a.index, (uint32) b.index,
 			   (uint32) simdup_hamming64(a.fp, b.fp));
 }
@@ -217,10 +226,16 @@ join_scope(FingerprintJoin *join, uint32 scope)
 	for (int64 i = from; i < end; i++)
 	{
 		SimdupFingerprint fingerprint = simdup_fingerprint_at(fingerprints, i);
+		uint32 row = simdup_row_at(fingerprints, fingerprint.start);
+		int sides = join->side_of == NULL ? SIMDUP_FIRST_SIDE
+										  : join->side_of(join->arg, row);
 
 		CHECK_FOR_INTERRUPTS();
-		simdup_elements_add(&join->elements, fingerprint.fp,
-							simdup_row_at(fingerprints, fingerprint.start));
+		if ((sides & SIMDUP_FIRST_SIDE) != 0)
+			simdup_elements_add(&join->elements, fingerprint.fp, row);
+		if ((sides & SIMDUP_SECOND_SIDE) != 0)
+			simdup_elements_add(&join->elements, fingerprint.fp,
+								row | SIMDUP_SECOND_SET);
 	}
 	simdup_elements_join(&join->elements);
 	join->n_done += join->n_scope;
@@ -230,9 +245,19 @@ void
 simdup_join_fingerprints(SimdupFingerprints *fingerprints, int max_distance,
 						 SimdupRowPairSink sink, void *arg)
 {
+	simdup_join_fingerprint_sides(fingerprints, max_distance, NULL, sink, arg);
+}
+
+void
+simdup_join_fingerprint_sides(SimdupFingerprints *fingerprints,
+							  int max_distance, SimdupSideOf side_of,
+							  SimdupRowPairSink sink, void *arg)
+{
 	FingerprintJoin join = {.fingerprints = fingerprints,
+							.side_of = side_of,
 							.sink = sink,
-							.arg = arg};
+							.arg = arg,
+							.elements = {.cross = side_of != NULL}};
 	const uint32 *starts = fingerprints->scope_starts;
 	uint32 n_scopes = fingerprints->n_scopes;
 	Size most = 0; /* fingerprints of a scope */
@@ -251,6 +276,8 @@ simdup_join_fingerprints(SimdupFingerprints *fingerprints, int max_distance,
 										   .helpers = simdup_workers()};
 	for (uint32 scope = 0; scope < n_scopes; scope++)
 		most = Max(most, starts[scope + 1] - starts[scope]);
+	if (side_of != NULL) /* some are on both sides */
+		most *= 2;
 	join.elements.room = Min(most, (Size) join.elements.capacity);
 	join.elements.elements =
 		simdup_alloc(join.elements.room * sizeof(SimdupElement));

@@ -345,7 +345,7 @@ simdup_near_rows(PG_FUNCTION_ARGS)
 	n = r.grouping.rows->n;
 	r.near = simdup_alloc0(n / 8 + 1);
 	if (PG_ARGISNULL(1))
-		r.first = simdup_find_groups(fingerprints, NULL, mark_near, &r, NULL);
+		r.first = simdup_find_groups(fingerprints, NULL, mark_near, &r);
 	else
 	{
 		simdup_members_read(&r.grouping, PG_GETARG_OID(1), put_gone, &r);

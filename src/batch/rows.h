@@ -178,6 +178,20 @@ extern void simdup_join_fingerprints(SimdupFingerprints *fingerprints,
 									 int max_distance, SimdupRowPairSink sink,
 									 void *arg);
 
+/* Sides of a join, for distinct rows or fingerprints known by their first rows. */
+#define SIMDUP_FIRST_SIDE 1
+#define SIMDUP_SECOND_SIDE 2
+typedef int (*SimdupSideOf)(void *arg, uint32 row);
+
+/*
+ * Find the near pairs of a fingerprint of the first side and another one of the
+ * second. One of both sides is in pairs of either kind.
+ */
+extern void simdup_join_fingerprint_sides(SimdupFingerprints *fingerprints,
+										  int max_distance,
+										  SimdupSideOf side_of,
+										  SimdupRowPairSink sink, void *arg);
+
 /*
  * Windows: windows.c.
  */
