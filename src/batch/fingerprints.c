@@ -183,8 +183,7 @@ typedef struct FingerprintJoin
 	SimdupRowPairSink sink;
 	void *arg;
 	SimdupElementJoin elements; /* an element's index is its first row */
-	/* progress: fingerprints of the scopes before, and of this one */
-	int64 n_done;
+	int64 n_done; /* fingerprints of the scopes before */
 	int64 n_scope;
 } FingerprintJoin;
 
@@ -208,10 +207,21 @@ receive_pair(void *arg, SimdupElement a, SimdupElement b)
 static void
 show_share(void *arg, double done)
 {
-	FingerprintJoin *join = arg;
+	const FingerprintJoin *join = arg;
+	const SimdupFingerprints *f = join->fingerprints;
+	double share = ((double) join->n_done + (double) join->n_scope * done) /
+				   (double) f->n;
 
-	simdup_progress_look(join->n_done +
-						 (int64) ((double) join->n_scope * done));
+	simdup_progress_look((int64) (f->shown + share * (f->show - f->shown)));
+}
+
+void
+simdup_show_join(SimdupFingerprints *fingerprints, double share)
+{
+	if (fingerprints->show == 0)
+		simdup_progress_phase("comparing", fingerprints->rows->n);
+	fingerprints->shown = fingerprints->show;
+	fingerprints->show = share * fingerprints->rows->n;
 }
 
 /* Join the fingerprints of one scope. */
@@ -262,10 +272,8 @@ simdup_join_fingerprint_sides(SimdupFingerprints *fingerprints,
 	uint32 n_scopes = fingerprints->n_scopes;
 	Size most = 0; /* fingerprints of a scope */
 
-	simdup_progress_phase(fingerprints->was_joined ? "comparing again"
-												   : "comparing",
-						  fingerprints->n);
-	fingerprints->was_joined = true;
+	if (fingerprints->show == 0)
+		simdup_show_join(fingerprints, 1);
 	if (max_distance == 0 || fingerprints->n < 2)
 		return;
 	join.elements.capacity = simdup_elements_in(fingerprints->rows->budget);

@@ -46,6 +46,7 @@ typedef struct Leader
 	uint8 *bits;	  /* by distinct row */
 	bool any_needs_all;
 	SimdupPairSort *sort; /* near distinct rows of the range */
+	SimdupNearLists *lists;
 
 	/* with contents: offers that wait until they are compared in their order */
 	SimdupEntry *offers;
@@ -141,13 +142,31 @@ side_of_choice(void *arg, uint32 row)
 		   ((l->bits[row] & FOLLOWS) != 0 ? SIMDUP_SECOND_SIDE : 0);
 }
 
+/* The next step is done when this share of the range is. */
+static void
+show_range(const Leader *l, double share)
+{
+	simdup_show_join(l->distinct->fingerprints,
+					 (l->from + share * (l->end - l->from)) /
+						 l->distinct->rows.n_rows);
+}
+
+/* Return the near rows of a distinct row of the range: a SimdupNearOf. */
+static const SimdupNear *
+near_of(void *arg, uint32 row, size_t *n)
+{
+	const Leader *l = arg;
+
+	simdup_progress_done(((int64) l->end + row) / 2);
+	return simdup_near_list(l->lists, row, n);
+}
+
 /* Group the rows of a range. */
 static void
 group_range(Leader *l)
 {
 	SimdupDistinct *d = l->distinct;
 	Size memory = (Size) d->fingerprints->rows->budget / 4;
-	SimdupNearLists *lists;
 
 	memset(l->bits, 0, d->rows.n_rows);
 	l->any_needs_all = false;
@@ -161,6 +180,7 @@ group_range(Leader *l)
 						  (simdup_may_lead(l->leading, row) ? MAY_LEAD : 0));
 	}
 	l->sort = simdup_pairsort_begin((int64) memory);
+	show_range(l, 0.5);
 	if (l->from == 0 && l->end == d->rows.n_rows)
 	{
 		if (d->contents != NULL)
@@ -169,9 +189,9 @@ group_range(Leader *l)
 	}
 	else
 		simdup_join_sides(d, side_of_choice, take_choice, l);
-	lists = simdup_near_lists(l->sort, d->rows.n_rows, memory);
-	simdup_leading_range(l->leading, l->from, l->end, simdup_near_list, lists);
-	simdup_near_lists_end(lists);
+	l->lists = simdup_near_lists(l->sort, d->rows.n_rows, memory);
+	simdup_leading_range(l->leading, l->from, l->end, near_of, l);
+	simdup_near_lists_end(l->lists);
 }
 
 static void
@@ -247,6 +267,7 @@ group_by_leader(SimdupDistinct *distinct, const SimdupConstraints *constraints)
 			l.most_offers = (Size) fingerprints->rows->budget / 2 / sizeof(SimdupEntry);
 			l.offers = simdup_alloc(l.most_offers * sizeof(SimdupEntry));
 		}
+		show_range(&l, 1);
 		simdup_join_sides(distinct, side_of_offer, take_offer, &l);
 		take_offers(&l);
 	}
@@ -263,40 +284,47 @@ group_by_leader(SimdupDistinct *distinct, const SimdupConstraints *constraints)
 
 /*
  * connected
+ *
+ * Near pairs are united as they come. Cannot-links matter only in the groups that
+ * hold one then. These are found again, by the order of their pairs: each distance
+ * has a join of its own. Most pairs are passed over, since their rows are in one group
+ * by then.
  */
 
 typedef struct Connecting
 {
 	SimdupConnected *connected;
-	uint32 distance;	  /* 0: pairs of any distance are united as they come */
-	SimdupPairSort *sort; /* of the pairs of that distance */
+	const uint32 *group; /* by row, without cannot-links */
+	uint8 *parted;		 /* bits, by first row: a cannot-link parts the group */
+	uint32 distance;
+	SimdupPairSort *sort; /* of the pairs at that distance */
 } Connecting;
 
-/* Take a pair: a SimdupRowPairSink. */
+/* Unite the groups of a pair: a SimdupRowPairSink. */
 static void
-unite_parts(void *arg, uint32 a, uint32 b, uint32 distance)
+unite(void *arg, uint32 a, uint32 b, uint32 distance pg_attribute_unused())
 {
-	Connecting *c = arg;
+	simdup_connected_join(arg, a, b);
+}
+
+/* Sort the pairs of parted groups at a distance: a SimdupRowPairSink. */
+static void
+sort_parted(void *arg, uint32 a, uint32 b, uint32 distance)
+{
+	const Connecting *c = arg;
 	SimdupConnected *u = c->connected;
 
-	if (c->distance > 0 && distance != c->distance)
+	if (distance != c->distance || !simdup_get_bit(c->parted, c->group[a]))
 		return;
 	for (uint32 x = simdup_connected_first(u, a); x != SIMDUP_NO_ROW;
 		 x = simdup_connected_next(u, x))
 		for (uint32 y = simdup_connected_first(u, b); y != SIMDUP_NO_ROW;
 			 y = simdup_connected_next(u, y))
-		{
-			if (c->distance == 0)
-				simdup_connected_join(u, x, y);
-			else if (simdup_connected_may_join(u, x, y))
+			if (simdup_connected_may_join(u, x, y))
 				simdup_pairsort_put(c->sort, Min(x, y), Max(x, y));
-		}
 }
 
-/*
- * Unite the groups that are near at a distance, in the order of pairs. Most of them
- * are passed over, because their rows are in one group by then.
- */
+/* Unite the groups that are near at a distance, in the order of pairs. */
 static void
 unite_at(Connecting *c, SimdupDistinct *distinct, uint32 distance)
 {
@@ -305,7 +333,7 @@ unite_at(Connecting *c, SimdupDistinct *distinct, uint32 distance)
 
 	c->distance = distance;
 	c->sort = simdup_pairsort_begin(distinct->fingerprints->rows->budget);
-	simdup_join_distinct(distinct, (int) distance, unite_parts, c);
+	simdup_join_distinct(distinct, (int) distance, sort_parted, c);
 	simdup_pairsort_perform(c->sort);
 	while (simdup_pairsort_get(c->sort, &a, &b))
 	{
@@ -315,20 +343,66 @@ unite_at(Connecting *c, SimdupDistinct *distinct, uint32 distance)
 	simdup_pairsort_end(c->sort);
 }
 
+/* Return the groups where cannot-links do not count. */
+static uint32 *
+group_linked(SimdupDistinct *distinct, const SimdupConstraints *constraints)
+{
+	SimdupConstraints must_links;
+	SimdupConnected *connected;
+
+	if (constraints != NULL)
+	{
+		must_links = *constraints;
+		must_links.cannot_links.n = 0;
+	}
+	connected = simdup_connected_begin(&distinct->rows,
+									   constraints == NULL ? NULL : &must_links);
+	simdup_join_distinct(distinct, (int) distinct->rows.max_distance, unite,
+						 connected);
+	return simdup_connected_finish(connected);
+}
+
 static uint32 *
 group_connected(SimdupDistinct *distinct, const SimdupConstraints *constraints)
 {
-	int max_distance = (int) distinct->rows.max_distance;
-	Connecting c = {.connected =
-						simdup_connected_begin(&distinct->rows, constraints)};
+	const SimdupLinkLists *apart =
+		constraints == NULL ? NULL : &constraints->cannot_links;
+	uint32 max_distance = distinct->rows.max_distance;
+	uint32 n = distinct->rows.n_rows;
+	Connecting c = {0};
+	uint32 *group;
+	uint32 *parted;
+	bool any = false;
 
-	/* the order matters if there are cannot-links, so each distance has a join */
-	if (constraints == NULL || constraints->cannot_links.n == 0)
-		simdup_join_distinct(distinct, max_distance, unite_parts, &c);
-	else
-		for (int distance = 1; distance <= max_distance; distance++)
-			unite_at(&c, distinct, (uint32) distance);
-	return simdup_connected_finish(c.connected);
+	if (apart != NULL && apart->n > 0)
+		simdup_show_join(distinct->fingerprints, 1.0 / (max_distance + 1));
+	group = group_linked(distinct, constraints);
+	c.group = group;
+	c.parted = simdup_alloc0(n / 8 + 1);
+	/* both ways of a cannot-link follow each other */
+	for (size_t i = 0; apart != NULL && i < apart->n; i += 2)
+	{
+		uint32 first = group[apart->links[i].element];
+
+		if (first != group[apart->links[i + 1].element])
+			continue;
+		any = true;
+		simdup_set_bit(c.parted, first);
+	}
+	if (!any)
+		return group;
+	c.connected = simdup_connected_begin(&distinct->rows, constraints);
+	for (uint32 distance = 1; distance <= max_distance; distance++)
+	{
+		simdup_show_join(distinct->fingerprints,
+						 (distance + 1.0) / (max_distance + 1));
+		unite_at(&c, distinct, distance);
+	}
+	parted = simdup_connected_finish(c.connected);
+	for (uint32 row = 0; row < n; row++)
+		if (!simdup_get_bit(c.parted, group[row]))
+			parted[row] = group[row];
+	return parted;
 }
 
 uint32 *
