@@ -105,11 +105,8 @@ find_distinct_rows(SimdupDistinct *d)
 	simdup_free(pairs);
 }
 
-/*
- * Return the resemblance of two distinct rows, or -1:
- * SimdupDistinctRows.verify.
- */
-static double
+/* Check whether two distinct rows resemble each other: SimdupDistinctRows.verify. */
+static bool
 resemble(void *arg, uint32 distinct, uint32 other)
 {
 	SimdupDistinct *d = arg;
@@ -117,7 +114,7 @@ resemble(void *arg, uint32 distinct, uint32 other)
 	CHECK_FOR_INTERRUPTS();
 	return simdup_stored_texts_resemblance(d->contents, distinct, other,
 										   d->fingerprints->rows->options
-											   .min_resemblance);
+											   .min_resemblance) >= 0;
 }
 
 /*
@@ -127,6 +124,7 @@ resemble(void *arg, uint32 distinct, uint32 other)
 typedef struct DistinctJoin
 {
 	SimdupDistinct *distinct;
+	SimdupSideOf side_of; /* NULL: each is on both sides, and a pair comes once */
 	SimdupRowPairSink take;
 	void *arg;
 } DistinctJoin;
@@ -157,7 +155,7 @@ void
 simdup_join_distinct(SimdupDistinct *distinct, int max_distance,
 					 SimdupRowPairSink take, void *arg)
 {
-	DistinctJoin join = {distinct, take, arg};
+	DistinctJoin join = {distinct, NULL, take, arg};
 
 	if (distinct->sink == NULL && distinct->next == NULL)
 		simdup_join_fingerprints(distinct->fingerprints, max_distance, take,
@@ -185,6 +183,62 @@ simdup_pair_same_fp(SimdupDistinct *distinct, SimdupRowPairSink take, void *arg)
 				CHECK_FOR_INTERRUPTS();
 				take(arg, x, y, 0);
 			}
+}
+
+static uint32
+next_of(const SimdupDistinct *d, uint32 row)
+{
+	return d->next == NULL ? SIMDUP_NO_ROW : d->next[row];
+}
+
+/* Take the pairs of distinct rows of two fingerprints, or of one with itself. */
+static void
+take_sides(void *arg, uint32 a, uint32 b, uint32 distance)
+{
+	DistinctJoin *join = arg;
+	const SimdupDistinct *d = join->distinct;
+
+	for (uint32 x = a; x != SIMDUP_NO_ROW; x = next_of(d, x))
+	{
+		CHECK_FOR_INTERRUPTS();
+		if ((join->side_of(join->arg, x) & SIMDUP_FIRST_SIDE) == 0)
+			continue;
+		for (uint32 y = b; y != SIMDUP_NO_ROW; y = next_of(d, y))
+			if (x != y && (join->side_of(join->arg, y) & SIMDUP_SECOND_SIDE) != 0)
+				join->take(join->arg, x, y, distance);
+	}
+}
+
+/* Return the sides of the distinct rows of a fingerprint: a SimdupSideOf. */
+static int
+sides_of(void *arg, uint32 first)
+{
+	const DistinctJoin *join = arg;
+	int sides = 0;
+
+	for (uint32 x = first; x != SIMDUP_NO_ROW; x = next_of(join->distinct, x))
+		sides |= join->side_of(join->arg, x);
+	return sides;
+}
+
+void
+simdup_join_sides(SimdupDistinct *distinct, SimdupSideOf side_of,
+				  SimdupRowPairSink take, void *arg)
+{
+	DistinctJoin join = {distinct, side_of, take, arg};
+	SimdupFingerprint fingerprint;
+
+	for (int64 next = 0; distinct->next != NULL &&
+						 simdup_fingerprints_next_equal(distinct->fingerprints,
+														&next, &fingerprint);)
+	{
+		uint32 first = simdup_row_at(distinct->fingerprints, fingerprint.start);
+
+		take_sides(&join, first, first, 0);
+	}
+	simdup_join_fingerprint_sides(distinct->fingerprints,
+								  (int) distinct->rows.max_distance, sides_of,
+								  take_sides, &join);
 }
 
 /*
@@ -244,7 +298,7 @@ simdup_near_lists_end(SimdupNearLists *lists)
 
 void
 simdup_distinct_begin(SimdupDistinct *distinct,
-					  SimdupFingerprints *fingerprints, double *resemblance)
+					  SimdupFingerprints *fingerprints)
 {
 	const SimdupRows *rows = fingerprints->rows;
 
@@ -256,7 +310,6 @@ simdup_distinct_begin(SimdupDistinct *distinct,
 									  (uint32) rows->options.max_distance,
 								  .verify =
 									  rows->contents == NULL ? NULL : resemble,
-								  .resemblance = resemblance,
 								  .arg = distinct}};
 	find_distinct_rows(distinct);
 }

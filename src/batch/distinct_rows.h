@@ -10,13 +10,11 @@
 /*
  * Group the rows: return the first row of each row's group, or the center of its
  * campaign. The sink gets each near pair of fingerprints once, as their first rows.
- * For leader with contents, resemblance gets that of each row to its leader. The
- * constraints, the sink and resemblance may be NULL.
+ * The constraints and the sink may be NULL.
  */
 extern uint32 *simdup_find_groups(SimdupFingerprints *fingerprints,
 								  const SimdupConstraints *constraints,
-								  SimdupRowPairSink sink, void *sink_arg,
-								  double *resemblance);
+								  SimdupRowPairSink sink, void *sink_arg);
 
 /* The rest is of distinct_rows.c, methods.c and campaigns.c among themselves. */
 
@@ -36,8 +34,7 @@ typedef struct SimdupDistinct
 
 /* Find the distinct rows of a batch. Free rows.distinct. */
 extern void simdup_distinct_begin(SimdupDistinct *distinct,
-								  SimdupFingerprints *fingerprints,
-								  double *resemblance);
+								  SimdupFingerprints *fingerprints);
 
 /* Take each pair of near distinct rows of different fingerprints once. */
 extern void simdup_join_distinct(SimdupDistinct *distinct, int max_distance,
@@ -46,6 +43,13 @@ extern void simdup_join_distinct(SimdupDistinct *distinct, int max_distance,
 /* Take each pair of distinct rows of one fingerprint that may resemble each other. */
 extern void simdup_pair_same_fp(SimdupDistinct *distinct,
 								SimdupRowPairSink take, void *arg);
+
+/*
+ * Take each pair of near distinct rows, one of the first side and another of the
+ * second.
+ */
+extern void simdup_join_sides(SimdupDistinct *distinct, SimdupSideOf side_of,
+							  SimdupRowPairSink take, void *arg);
 
 /* Lists of near rows, by row. They are in a file, which stays in memory if it fits. */
 typedef struct SimdupNearLists

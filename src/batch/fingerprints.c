@@ -179,11 +179,11 @@ simdup_row_at(SimdupFingerprints *fingerprints, uint32 position)
 typedef struct FingerprintJoin
 {
 	SimdupFingerprints *fingerprints;
+	SimdupSideOf side_of; /* NULL: a join of all with all */
 	SimdupRowPairSink sink;
 	void *arg;
 	SimdupElementJoin elements; /* an element's index is its first row */
-	/* progress: fingerprints of the scopes before, and of this one */
-	int64 n_done;
+	int64 n_done; /* fingerprints of the scopes before */
 	int64 n_scope;
 } FingerprintJoin;
 
@@ -192,6 +192,14 @@ receive_pair(void *arg, SimdupElement a, SimdupElement b)
 {
 	FingerprintJoin *join = arg;
 
+	/* of a cross join, either may be of the first side */
+	if ((a.index & SIMDUP_SECOND_SET) != 0)
+	{
+		SimdupElement swap = a;
+
+		a = b;
+		b = swap;
+	}
 	join->sink(join->arg, (uint32) a.index, (uint32) b.index,
 			   (uint32) simdup_hamming64(a.fp, b.fp));
 }
@@ -199,10 +207,21 @@ receive_pair(void *arg, SimdupElement a, SimdupElement b)
 static void
 show_share(void *arg, double done)
 {
-	FingerprintJoin *join = arg;
+	const FingerprintJoin *join = arg;
+	const SimdupFingerprints *f = join->fingerprints;
+	double share = ((double) join->n_done + (double) join->n_scope * done) /
+				   (double) f->n;
 
-	simdup_progress_look(join->n_done +
-						 (int64) ((double) join->n_scope * done));
+	simdup_progress_look((int64) (f->shown + share * (f->show - f->shown)));
+}
+
+void
+simdup_show_join(SimdupFingerprints *fingerprints, double share)
+{
+	if (fingerprints->show == 0)
+		simdup_progress_phase("comparing", fingerprints->rows->n);
+	fingerprints->shown = fingerprints->show;
+	fingerprints->show = share * fingerprints->rows->n;
 }
 
 /* Join the fingerprints of one scope. */
@@ -217,10 +236,16 @@ join_scope(FingerprintJoin *join, uint32 scope)
 	for (int64 i = from; i < end; i++)
 	{
 		SimdupFingerprint fingerprint = simdup_fingerprint_at(fingerprints, i);
+		uint32 row = simdup_row_at(fingerprints, fingerprint.start);
+		int sides = join->side_of == NULL ? SIMDUP_FIRST_SIDE
+										  : join->side_of(join->arg, row);
 
 		CHECK_FOR_INTERRUPTS();
-		simdup_elements_add(&join->elements, fingerprint.fp,
-							simdup_row_at(fingerprints, fingerprint.start));
+		if ((sides & SIMDUP_FIRST_SIDE) != 0)
+			simdup_elements_add(&join->elements, fingerprint.fp, row);
+		if ((sides & SIMDUP_SECOND_SIDE) != 0)
+			simdup_elements_add(&join->elements, fingerprint.fp,
+								row | SIMDUP_SECOND_SET);
 	}
 	simdup_elements_join(&join->elements);
 	join->n_done += join->n_scope;
@@ -230,17 +255,25 @@ void
 simdup_join_fingerprints(SimdupFingerprints *fingerprints, int max_distance,
 						 SimdupRowPairSink sink, void *arg)
 {
+	simdup_join_fingerprint_sides(fingerprints, max_distance, NULL, sink, arg);
+}
+
+void
+simdup_join_fingerprint_sides(SimdupFingerprints *fingerprints,
+							  int max_distance, SimdupSideOf side_of,
+							  SimdupRowPairSink sink, void *arg)
+{
 	FingerprintJoin join = {.fingerprints = fingerprints,
+							.side_of = side_of,
 							.sink = sink,
-							.arg = arg};
+							.arg = arg,
+							.elements = {.cross = side_of != NULL}};
 	const uint32 *starts = fingerprints->scope_starts;
 	uint32 n_scopes = fingerprints->n_scopes;
 	Size most = 0; /* fingerprints of a scope */
 
-	simdup_progress_phase(fingerprints->was_joined ? "comparing again"
-												   : "comparing",
-						  fingerprints->n);
-	fingerprints->was_joined = true;
+	if (fingerprints->show == 0)
+		simdup_show_join(fingerprints, 1);
 	if (max_distance == 0 || fingerprints->n < 2)
 		return;
 	join.elements.capacity = simdup_elements_in(fingerprints->rows->budget);
@@ -251,6 +284,8 @@ simdup_join_fingerprints(SimdupFingerprints *fingerprints, int max_distance,
 										   .helpers = simdup_workers()};
 	for (uint32 scope = 0; scope < n_scopes; scope++)
 		most = Max(most, starts[scope + 1] - starts[scope]);
+	if (side_of != NULL) /* some are on both sides */
+		most *= 2;
 	join.elements.room = Min(most, (Size) join.elements.capacity);
 	join.elements.elements =
 		simdup_alloc(join.elements.room * sizeof(SimdupElement));

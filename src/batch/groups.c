@@ -494,7 +494,7 @@ simdup_group_changes(PG_FUNCTION_ARGS)
 	decided = simdup_decisions_read(rows, PG_GETARG_OID(2));
 	simdup_decisions_apply(&decided);
 	c.group = simdup_find_groups(c.grouping.fingerprints, &decided.constraints,
-								 NULL, NULL, NULL);
+								 NULL, NULL);
 	simdup_members_read(&c.grouping, PG_GETARG_OID(1), false, put_gone, &c);
 	give_ids(&c, PG_GETARG_OID(3), PG_GETARG_INT64(9));
 	for (uint32 row = 0; row < rows->n; row++)

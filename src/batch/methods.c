@@ -2,163 +2,329 @@
  * methods.c
  *	  The groups of a batch by either method: what core/cluster/grouping.h wants to
  *	  know of near rows.
- *
- * The pairs that count are sorted, on disk where they are many.
  */
 #include "postgres.h"
 #include "compat.h"
 
+#include <math.h>
+
 #include "miscadmin.h"
 
 #include "batch/distinct_rows.h"
+#include "core/fingerprint/hamming.h"
 #include "core/host.h"
 
 /*
  * leader
  *
- * Without contents, the first near distinct row before a distinct row mostly
- * tells that it does not lead. Its pairs are not needed. So the first join
- * finds these distinct rows, and keeps the pairs while they are few. If they
- * are many, a second join keeps those of the distinct rows that may lead. Then n
- * rows within the distance of each other cost n pairs, and not n².
+ * Rows are grouped by ranges. A join finds the near pairs of a range in which a row
+ * may lead. Another one offers its leaders to the distinct rows of later rows. In a
+ * dense table few rows lead, and in another one few pairs are near. So a range is
+ * as long as a sample says that its pairs are few, and is often the whole table.
  */
 
-/* Pairs for each row that the first join keeps, beyond its memory. */
+/* Pairs of a range for each row of the table, beyond those that fit in memory. */
 #define FEW_PAIRS 4
+
+/* Rows of a range that are compared with each other to estimate its pairs. */
+#define SAMPLE_SIZE 2048
+
+/* Bits: what a distinct row is in a range. */
+#define MAY_LEAD 1
+#define FOLLOWS 2	 /* it has a row there */
+#define NEEDS_ALL 4	 /* it has one with cannot-links */
 
 typedef struct Leader
 {
-	const SimdupDistinct *distinct;
-	uint32 *first_near;	  /* by distinct row; NULL: not wanted */
-	uint8 *may_lead;	  /* by distinct row; NULL: all may */
-	SimdupPairSort *sort; /* NULL: too many for a first join */
-	int64 n_sorted;
-	int64 most_sorted;
+	SimdupDistinct *distinct;
+	SimdupLeading *leading;
+	uint32 from; /* the range */
+	uint32 end;
+	uint64 *fps;	  /* by row */
+	uint32 *scopes;	  /* by row */
+	uint32 *last_row; /* by distinct row */
+	uint8 *bits;	  /* by distinct row */
+	bool any_needs_all;
+	SimdupPairSort *sort; /* near distinct rows of the range */
+	SimdupNearLists *lists;
+
+	/* with contents: offers that wait until they are compared in their order */
+	SimdupEntry *offers;
+	Size n_offers;
+	Size most_offers;
 } Leader;
 
-/*
- * Sort a pair by a distinct row, unless no row of the near one can follow its
- * leader.
- */
-static void
-sort_one(Leader *l, uint32 distinct, uint32 near, uint32 distance)
+/* Return about how many pairs of a range may have a row that leads. */
+SIMDUP_POPCNT_CLONES static double
+estimate_pairs(const Leader *l, uint32 from, uint32 end)
 {
-	if (l->distinct->rows.last_row[near] <= distinct ||
-		(l->may_lead != NULL && l->may_lead[distinct] == 0))
-		return;
-	simdup_put_near(l->sort, distinct, near, distance);
-	l->n_sorted++;
+	const uint32 *distinct = l->distinct->rows.distinct;
+	int k = (int) l->distinct->rows.max_distance;
+	uint32 n = Min((uint32) (8 * sqrt(end - from)), SAMPLE_SIZE);
+	uint32 rows[SAMPLE_SIZE];
+	uint64 fps[SAMPLE_SIZE];
+	bool may_lead[SAMPLE_SIZE];
+	double n_pairs = 0;
+	double share;
+
+	n = Min(n, end - from);
+	share = (double) n / (end - from);
+	for (uint32 i = 0; i < n; i++)
+	{
+		rows[i] = from + (uint32) (i / share);
+		fps[i] = l->fps[rows[i]];
+		may_lead[i] = simdup_may_lead(l->leading, rows[i]);
+		for (uint32 j = 0; j < i; j++)
+			if (simdup_hamming64(fps[i], fps[j]) <= k &&
+				(may_lead[i] || may_lead[j]) &&
+				l->scopes[rows[i]] == l->scopes[rows[j]] &&
+				distinct[rows[i]] != distinct[rows[j]])
+				n_pairs++;
+	}
+	return n_pairs / share / share;
 }
 
-/* Take a pair: a SimdupRowPairSink. */
+/* Find the end of a range that has few pairs. */
 static void
-sort_near(void *arg, uint32 a, uint32 b, uint32 distance)
+find_end(Leader *l)
+{
+	double n = l->distinct->rows.n_rows;
+	double budget = (double) l->distinct->fingerprints->rows->budget;
+	double most = Max(budget / 4 / sizeof(SimdupEntry),
+					  l->distinct->contents == NULL ? FEW_PAIRS * n : n);
+	double n_rows = n - l->from;
+
+	while (n_rows * n_rows / 2 > most)
+	{
+		double pairs = estimate_pairs(l, l->from, l->from + (uint32) n_rows);
+
+		CHECK_FOR_INTERRUPTS();
+		if (pairs <= most)
+			break;
+		n_rows = ceil(n_rows * Min(sqrt(most / pairs), 0.5));
+	}
+	l->end = l->from + (uint32) n_rows;
+}
+
+/* Take a distinct row that may lead a near one in the range: a SimdupRowPairSink. */
+static void
+take_choice(void *arg, uint32 leader, uint32 row, uint32 distance)
 {
 	Leader *l = arg;
+	const SimdupLeading *leading = l->leading;
+	bool needs_all = (l->bits[row] & NEEDS_ALL) != 0;
 
-	if (l->first_near != NULL)
-		l->first_near[Max(a, b)] = Min(l->first_near[Max(a, b)], Min(a, b));
-	if (l->sort == NULL)
-		return;
-	sort_one(l, a, b, distance);
-	sort_one(l, b, a, distance);
-	if (l->first_near != NULL && l->n_sorted > l->most_sorted)
-	{
-		simdup_pairsort_end(l->sort);
-		l->sort = NULL;
-	}
+	if ((l->bits[row] & FOLLOWS) != 0 && l->last_row[row] > leader &&
+		(needs_all || ((l->bits[leader] & MAY_LEAD) != 0 &&
+					   (leading->nearest[row] == SIMDUP_NO_ROW ||
+						distance < leading->distance[row]))))
+		simdup_put_near(l->sort, row, leader, distance);
 }
 
-/* Sort the near pairs of distinct rows without contents. */
+/* The same for two distinct rows of which each may lead the other. */
 static void
-sort_all(Leader *l, SimdupDistinct *distinct,
-		 const SimdupConstraints *constraints)
+take_both(void *arg, uint32 a, uint32 b, uint32 distance)
 {
-	Size n = distinct->rows.n_rows;
-	int max_distance = (int) distinct->rows.max_distance;
-	int64 budget = distinct->fingerprints->rows->budget;
+	take_choice(arg, a, b, distance);
+	take_choice(arg, b, a, distance);
+}
 
-	l->first_near = simdup_alloc((n + 1) * sizeof(uint32));
-	memset(l->first_near, 0xff, n * sizeof(uint32));
-	l->most_sorted =
-		Max(budget / 4 / (int64) sizeof(SimdupEntry), FEW_PAIRS * (int64) n);
-	l->sort = simdup_pairsort_begin(budget / 4);
-	simdup_join_distinct(distinct, max_distance, sort_near, l);
-	l->may_lead = simdup_may_lead(&distinct->rows, constraints, l->first_near);
-	simdup_free(l->first_near);
-	l->first_near = NULL;
-	if (l->sort == NULL)
+/* Return the sides of a join on which a distinct row is: a SimdupSideOf. */
+static int
+side_of_choice(void *arg, uint32 row)
+{
+	const Leader *l = arg;
+	bool leads = (l->bits[row] & MAY_LEAD) != 0 ||
+				 (l->any_needs_all &&
+				  l->leading->first_leader[row] != SIMDUP_NO_ROW);
+
+	return (leads ? SIMDUP_FIRST_SIDE : 0) |
+		   ((l->bits[row] & FOLLOWS) != 0 ? SIMDUP_SECOND_SIDE : 0);
+}
+
+/* The next step is done when this share of the range is. */
+static void
+show_range(const Leader *l, double share)
+{
+	simdup_show_join(l->distinct->fingerprints,
+					 (l->from + share * (l->end - l->from)) /
+						 l->distinct->rows.n_rows);
+}
+
+/* Return the near rows of a distinct row of the range: a SimdupNearOf. */
+static const SimdupNear *
+near_of(void *arg, uint32 row, size_t *n)
+{
+	const Leader *l = arg;
+
+	simdup_progress_done(((int64) l->end + row) / 2);
+	return simdup_near_list(l->lists, row, n);
+}
+
+/* Group the rows of a range. */
+static void
+group_range(Leader *l)
+{
+	SimdupDistinct *d = l->distinct;
+	Size memory = (Size) d->fingerprints->rows->budget / 4;
+
+	memset(l->bits, 0, d->rows.n_rows);
+	l->any_needs_all = false;
+	for (uint32 row = l->from; row < l->end; row++)
 	{
-		l->sort = simdup_pairsort_begin(budget);
-		simdup_join_distinct(distinct, max_distance, sort_near, l);
+		uint8 *bits = &l->bits[d->rows.distinct[row]];
+		bool needs_all = simdup_needs_all_leaders(l->leading, row);
+
+		l->any_needs_all |= needs_all;
+		*bits |= (uint8) (FOLLOWS | (needs_all ? NEEDS_ALL : 0) |
+						  (simdup_may_lead(l->leading, row) ? MAY_LEAD : 0));
 	}
-	simdup_free(l->may_lead);
+	l->sort = simdup_pairsort_begin((int64) memory);
+	show_range(l, 0.5);
+	if (l->from == 0 && l->end == d->rows.n_rows)
+	{
+		if (d->contents != NULL)
+			simdup_pair_same_fp(d, take_both, l);
+		simdup_join_distinct(d, (int) d->rows.max_distance, take_both, l);
+	}
+	else
+		simdup_join_sides(d, side_of_choice, take_choice, l);
+	l->lists = simdup_near_lists(l->sort, d->rows.n_rows, memory);
+	simdup_leading_range(l->leading, l->from, l->end, near_of, l);
+	simdup_near_lists_end(l->lists);
+}
+
+static void
+take_offers(Leader *l)
+{
+	simdup_sort_pairs(l->offers, l->n_offers);
+	for (Size i = 0; i < l->n_offers; i++)
+	{
+		const SimdupEntry *offer = &l->offers[i];
+
+		simdup_leading_offer(l->leading, (uint32) (offer->value >> 32),
+							 (uint32) offer->row, (uint32) offer->value);
+	}
+	l->n_offers = 0;
+}
+
+/* Take a leader of the range that is near to a later row: a SimdupRowPairSink. */
+static void
+take_offer(void *arg, uint32 leader, uint32 row, uint32 distance)
+{
+	Leader *l = arg;
+	const SimdupLeading *leading = l->leading;
+
+	if (leading->nearest[row] != SIMDUP_NO_ROW &&
+		distance >= leading->distance[row] &&
+		(distance > leading->distance[row] ||
+		 leading->first_leader[leader] >= leading->nearest[row]))
+		return;
+	if (l->most_offers == 0)
+	{
+		simdup_leading_offer(l->leading, row, leader, distance);
+		return;
+	}
+	l->offers[l->n_offers++] = (SimdupEntry){(uint64) row << 32 | distance, leader};
+	if (l->n_offers == l->most_offers)
+		take_offers(l);
+}
+
+/* The sides where leaders of the range are first, and later rows second. */
+static int
+side_of_offer(void *arg, uint32 row)
+{
+	const Leader *l = arg;
+	uint32 leader = l->leading->first_leader[row];
+
+	return (leader >= l->from && leader < l->end ? SIMDUP_FIRST_SIDE : 0) |
+		   (l->last_row[row] >= l->end ? SIMDUP_SECOND_SIDE : 0);
 }
 
 static uint32 *
 group_by_leader(SimdupDistinct *distinct, const SimdupConstraints *constraints)
 {
-	SimdupDistinctRows *rows = &distinct->rows;
-	int64 budget = distinct->fingerprints->rows->budget;
-	Leader l = {.distinct = distinct};
-	uint32 *group;
+	SimdupFingerprints *fingerprints = distinct->fingerprints;
+	Size n = distinct->rows.n_rows;
+	Leader l = {.distinct = distinct,
+				.leading = simdup_leading_begin(&distinct->rows, constraints)};
 
-	rows->last_row = simdup_alloc(((Size) rows->n_rows + 1) * sizeof(uint32));
-	for (uint32 row = 0; row < rows->n_rows; row++)
-		rows->last_row[rows->distinct[row]] = row;
-	if (distinct->contents == NULL)
-		sort_all(&l, distinct, constraints);
-	else
+	l.fps = simdup_alloc((n + 1) * sizeof(uint64));
+	l.scopes = simdup_alloc0((n + 1) * sizeof(uint32));
+	l.last_row = simdup_alloc((n + 1) * sizeof(uint32));
+	l.bits = simdup_alloc(n + 1);
+	simdup_fingerprints_by_row(fingerprints, l.fps, l.scopes);
+	for (uint32 row = 0; row < n; row++)
+		l.last_row[distinct->rows.distinct[row]] = row;
+	for (; l.from < n; l.from = l.end)
 	{
-		l.sort = simdup_pairsort_begin(budget);
-		simdup_pair_same_fp(distinct, sort_near, &l);
-		simdup_join_distinct(distinct, (int) rows->max_distance, sort_near, &l);
-		simdup_free(distinct->next);
+		find_end(&l);
+		group_range(&l);
+		if (l.end == n)
+			continue;
+		if (distinct->contents != NULL && l.most_offers == 0)
+		{
+			l.most_offers = (Size) fingerprints->rows->budget / 2 / sizeof(SimdupEntry);
+			l.offers = simdup_alloc(l.most_offers * sizeof(SimdupEntry));
+		}
+		show_range(&l, 1);
+		simdup_join_sides(distinct, side_of_offer, take_offer, &l);
+		take_offers(&l);
 	}
-	rows->near = simdup_near_list;
-	rows->lists = simdup_near_lists(l.sort, rows->n_rows, (Size) budget / 4);
-	group = simdup_group_by_leaders(rows, constraints);
-	simdup_near_lists_end(rows->lists);
-	simdup_free(rows->last_row);
-	return group;
+	if (distinct->sink != NULL)
+		simdup_join_fingerprints(fingerprints, (int) distinct->rows.max_distance,
+								 distinct->sink, distinct->sink_arg);
+	simdup_free(l.fps);
+	simdup_free(l.scopes);
+	simdup_free(l.last_row);
+	simdup_free(l.bits);
+	simdup_free(l.offers);
+	return simdup_leading_finish(l.leading);
 }
 
 /*
  * connected
+ *
+ * Near pairs are united as they come. Cannot-links matter only in the groups that
+ * hold one then. These are found again, by the order of their pairs: each distance
+ * has a join of its own. Most pairs are passed over, since their rows are in one group
+ * by then.
  */
 
 typedef struct Connecting
 {
 	SimdupConnected *connected;
-	uint32 distance;	  /* 0: pairs of any distance are united as they come */
-	SimdupPairSort *sort; /* of the pairs of that distance */
+	const uint32 *group; /* by row, without cannot-links */
+	uint8 *parted;		 /* bits, by first row: a cannot-link parts the group */
+	uint32 distance;
+	SimdupPairSort *sort; /* of the pairs at that distance */
 } Connecting;
 
-/* Take a pair: a SimdupRowPairSink. */
+/* Unite the groups of a pair: a SimdupRowPairSink. */
 static void
-unite_parts(void *arg, uint32 a, uint32 b, uint32 distance)
+unite(void *arg, uint32 a, uint32 b, uint32 distance pg_attribute_unused())
 {
-	Connecting *c = arg;
+	simdup_connected_join(arg, a, b);
+}
+
+/* Sort the pairs of parted groups at a distance: a SimdupRowPairSink. */
+static void
+sort_parted(void *arg, uint32 a, uint32 b, uint32 distance)
+{
+	const Connecting *c = arg;
 	SimdupConnected *u = c->connected;
 
-	if (c->distance > 0 && distance != c->distance)
+	if (distance != c->distance || !simdup_get_bit(c->parted, c->group[a]))
 		return;
 	for (uint32 x = simdup_connected_first(u, a); x != SIMDUP_NO_ROW;
 		 x = simdup_connected_next(u, x))
 		for (uint32 y = simdup_connected_first(u, b); y != SIMDUP_NO_ROW;
 			 y = simdup_connected_next(u, y))
-		{
-			if (c->distance == 0)
-				simdup_connected_join(u, x, y);
-			else if (simdup_connected_may_join(u, x, y))
+			if (simdup_connected_may_join(u, x, y))
 				simdup_pairsort_put(c->sort, Min(x, y), Max(x, y));
-		}
 }
 
-/*
- * Unite the groups that are near at a distance, in the order of pairs. Most of them
- * are passed over, because their rows are in one group by then.
- */
+/* Unite the groups that are near at a distance, in the order of pairs. */
 static void
 unite_at(Connecting *c, SimdupDistinct *distinct, uint32 distance)
 {
@@ -167,7 +333,7 @@ unite_at(Connecting *c, SimdupDistinct *distinct, uint32 distance)
 
 	c->distance = distance;
 	c->sort = simdup_pairsort_begin(distinct->fingerprints->rows->budget);
-	simdup_join_distinct(distinct, (int) distance, unite_parts, c);
+	simdup_join_distinct(distinct, (int) distance, sort_parted, c);
 	simdup_pairsort_perform(c->sort);
 	while (simdup_pairsort_get(c->sort, &a, &b))
 	{
@@ -177,32 +343,78 @@ unite_at(Connecting *c, SimdupDistinct *distinct, uint32 distance)
 	simdup_pairsort_end(c->sort);
 }
 
+/* Return the groups where cannot-links do not count. */
+static uint32 *
+group_linked(SimdupDistinct *distinct, const SimdupConstraints *constraints)
+{
+	SimdupConstraints must_links;
+	SimdupConnected *connected;
+
+	if (constraints != NULL)
+	{
+		must_links = *constraints;
+		must_links.cannot_links.n = 0;
+	}
+	connected = simdup_connected_begin(&distinct->rows,
+									   constraints == NULL ? NULL : &must_links);
+	simdup_join_distinct(distinct, (int) distinct->rows.max_distance, unite,
+						 connected);
+	return simdup_connected_finish(connected);
+}
+
 static uint32 *
 group_connected(SimdupDistinct *distinct, const SimdupConstraints *constraints)
 {
-	int max_distance = (int) distinct->rows.max_distance;
-	Connecting c = {.connected =
-						simdup_connected_begin(&distinct->rows, constraints)};
+	const SimdupLinkLists *apart =
+		constraints == NULL ? NULL : &constraints->cannot_links;
+	uint32 max_distance = distinct->rows.max_distance;
+	uint32 n = distinct->rows.n_rows;
+	Connecting c = {0};
+	uint32 *group;
+	uint32 *parted;
+	bool any = false;
 
-	/* the order matters if there are cannot-links, so each distance has a join */
-	if (constraints == NULL || constraints->cannot_links.n == 0)
-		simdup_join_distinct(distinct, max_distance, unite_parts, &c);
-	else
-		for (int distance = 1; distance <= max_distance; distance++)
-			unite_at(&c, distinct, (uint32) distance);
-	return simdup_connected_finish(c.connected);
+	if (apart != NULL && apart->n > 0)
+		simdup_show_join(distinct->fingerprints, 1.0 / (max_distance + 1));
+	group = group_linked(distinct, constraints);
+	c.group = group;
+	c.parted = simdup_alloc0(n / 8 + 1);
+	/* both ways of a cannot-link follow each other */
+	for (size_t i = 0; apart != NULL && i < apart->n; i += 2)
+	{
+		uint32 first = group[apart->links[i].element];
+
+		if (first != group[apart->links[i + 1].element])
+			continue;
+		any = true;
+		simdup_set_bit(c.parted, first);
+	}
+	if (!any)
+		return group;
+	c.connected = simdup_connected_begin(&distinct->rows, constraints);
+	for (uint32 distance = 1; distance <= max_distance; distance++)
+	{
+		simdup_show_join(distinct->fingerprints,
+						 (distance + 1.0) / (max_distance + 1));
+		unite_at(&c, distinct, distance);
+	}
+	parted = simdup_connected_finish(c.connected);
+	for (uint32 row = 0; row < n; row++)
+		if (!simdup_get_bit(c.parted, group[row]))
+			parted[row] = group[row];
+	return parted;
 }
 
 uint32 *
 simdup_find_groups(SimdupFingerprints *fingerprints,
 				   const SimdupConstraints *constraints, SimdupRowPairSink sink,
-				   void *sink_arg, double *resemblance)
+				   void *sink_arg)
 {
 	SimdupClusterMethod method = fingerprints->rows->options.method;
 	SimdupDistinct d;
 	uint32 *group;
 
-	simdup_distinct_begin(&d, fingerprints, resemblance);
+	simdup_distinct_begin(&d, fingerprints);
 	d.sink = sink;
 	d.sink_arg = sink_arg;
 	if (method == SIMDUP_CAMPAIGNS)

@@ -376,7 +376,7 @@ simdup_near_rows(PG_FUNCTION_ARGS)
 	r.is_later = simdup_alloc0(n / 8 + 1);
 	r.outside = simdup_alloc0((n + 1) * sizeof(uint32));
 	if (PG_ARGISNULL(1) && options.method != SIMDUP_GIVEN)
-		r.first = simdup_find_groups(fingerprints, NULL, mark_near, &r, NULL);
+		r.first = simdup_find_groups(fingerprints, NULL, mark_near, &r);
 	else
 	{
 		if (!PG_ARGISNULL(1))

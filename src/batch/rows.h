@@ -142,7 +142,9 @@ typedef struct SimdupFingerprints
 	/* by scope: where its fingerprints begin; one more */
 	uint32 *scope_starts;
 	uint32 n_scopes;
-	bool was_joined; /* a phase comes once */
+	/* rows that progress shows before the next join, and after it */
+	double shown;
+	double show;
 } SimdupFingerprints;
 
 /* Make the distinct fingerprints, after the last row. They end with the rows. */
@@ -178,6 +180,23 @@ typedef void (*SimdupRowPairSink)(void *arg, uint32 a, uint32 b,
 extern void simdup_join_fingerprints(SimdupFingerprints *fingerprints,
 									 int max_distance, SimdupRowPairSink sink,
 									 void *arg);
+
+/* The next step, a join or other, is done when this share of all comparing is. */
+extern void simdup_show_join(SimdupFingerprints *fingerprints, double share);
+
+/* Sides of a join, for distinct rows or fingerprints known by their first rows. */
+#define SIMDUP_FIRST_SIDE 1
+#define SIMDUP_SECOND_SIDE 2
+typedef int (*SimdupSideOf)(void *arg, uint32 row);
+
+/*
+ * Find the near pairs of a fingerprint of the first side and another one of the
+ * second. One of both sides is in pairs of either kind.
+ */
+extern void simdup_join_fingerprint_sides(SimdupFingerprints *fingerprints,
+										  int max_distance,
+										  SimdupSideOf side_of,
+										  SimdupRowPairSink sink, void *arg);
 
 /*
  * Windows: windows.c.

@@ -303,7 +303,7 @@ find_clusters(Clusters *clusters, WindowObject winobj, ClusterCall *call)
 	rows = simdup_rows_feed(&feed, &call->options);
 	read_rows(winobj, call, rows, n, clusters->cluster);
 	group =
-		simdup_find_groups(simdup_rows_distinct(rows), NULL, NULL, NULL, NULL);
+		simdup_find_groups(simdup_rows_distinct(rows), NULL, NULL, NULL);
 	list_clusters(clusters->cluster, (uint32) n, group, rows->n);
 	if (call->min_containment > 0)
 		name_campaigns(clusters, winobj, (uint32) n, rows->row_context);

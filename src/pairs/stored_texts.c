@@ -34,7 +34,8 @@
 
 typedef struct Summary
 {
-	uint64 n;
+	uint32 n;
+	uint32 n_bits;
 	uint64 bits[SUMMARY_BITS / 64];
 } Summary;
 
@@ -206,12 +207,14 @@ make_set(SimdupStoredTexts *contents, uint32 number, Summary *summary)
 			: simdup_element_set(contents->shingling,
 								 simdup_text_to_utf8(DatumGetTextPP(content)));
 
-	*summary = (Summary){.n = set.n};
+	*summary = (Summary){.n = (uint32) set.n};
 	for (size_t i = 0; i < set.n; i++)
 	{
 		uint64 bit = set.hashes[i] % SUMMARY_BITS;
+		uint64 *word = &summary->bits[bit / 64];
 
-		summary->bits[bit / 64] |= UINT64CONST(1) << bit % 64;
+		summary->n_bits += (*word >> bit % 64 & 1) == 0;
+		*word |= UINT64CONST(1) << bit % 64;
 	}
 	contents->set_at[number] =
 		simdup_tempfile_append(contents->sets, summary, sizeof(*summary));
@@ -266,16 +269,12 @@ SIMDUP_POPCNT_CLONES
 static double
 upper_bound(const Summary *a, const Summary *b)
 {
-	uint64 own_a = 0; /* bits that the other one does not have */
-	uint64 own_b = 0;
-	uint64 common;
+	uint32 both = 0;
+	uint32 common;
 
 	for (int i = 0; i < SUMMARY_BITS / 64; i++)
-	{
-		own_a += (uint64) simdup_popcount64(a->bits[i] & ~b->bits[i]);
-		own_b += (uint64) simdup_popcount64(b->bits[i] & ~a->bits[i]);
-	}
-	common = Min(a->n - own_a, b->n - own_b);
+		both += (uint32) simdup_popcount64(a->bits[i] & b->bits[i]);
+	common = Min(a->n - (a->n_bits - both), b->n - (b->n_bits - both));
 	return (double) common / (double) (a->n + b->n - common);
 }
 

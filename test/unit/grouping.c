@@ -96,15 +96,9 @@ test_random(bool verifies, bool with_decisions)
 		{
 			naive_make_distinct_rows(&distinct_rows, &rows);
 			naive_leaders(&rows, expected, leads);
-			if (!verifies)
-				distinct_rows.may_lead = naive_may_lead(&distinct_rows, b);
-			n_wrong += !same_groups(simdup_group_by_leaders(&distinct_rows
-																 .distinct_rows,
-															b),
+			n_wrong += !same_groups(naive_lead(&distinct_rows, b,
+											   1 + below(rows.n)),
 									expected, rows.n);
-			if (!verifies)
-				simdup_free(distinct_rows.may_lead);
-			distinct_rows.may_lead = NULL;
 			n_wrong += !same_ids(expected, rows.n);
 			naive_connected(&rows, expected);
 			n_wrong += !same_groups(naive_connect(&distinct_rows, b), expected,
@@ -128,24 +122,35 @@ no_near(void *arg __attribute__((unused)),
 	return NULL;
 }
 
+/* The groups of equal rows, in two ranges. */
+static uint32_t *
+lead_equal(const SimdupDistinctRows *distinct_rows,
+		   const SimdupConstraints *constraints)
+{
+	SimdupLeading *l = simdup_leading_begin(distinct_rows, constraints);
+
+	simdup_leading_range(l, 0, distinct_rows->n_rows / 2, no_near, NULL);
+	simdup_leading_range(l, distinct_rows->n_rows / 2, distinct_rows->n_rows,
+						 no_near, NULL);
+	return simdup_leading_finish(l);
+}
+
 /* n equal rows, with the decisions; the number of groups. */
 static uint32_t
 group_equal(uint32_t n, const SimdupDecisions *decisions, bool connected)
 {
-	SimdupDistinctRows distinct_rows = {.n_rows = n, .near = no_near};
-	uint32_t last_row = n - 1;
+	SimdupDistinctRows distinct_rows = {.n_rows = n};
 	SimdupConstraints constraints;
 	uint32_t n_groups = 0;
 	uint32_t *group;
 
 	distinct_rows.distinct = simdup_alloc0((size_t) n * sizeof(uint32_t));
-	distinct_rows.last_row = &last_row;
 	if (simdup_constraints_find(&constraints, n, decisions) != NULL)
 		return 0;
 	group = connected
 				? simdup_connected_finish(
 					  simdup_connected_begin(&distinct_rows, &constraints))
-				: simdup_group_by_leaders(&distinct_rows, &constraints);
+				: lead_equal(&distinct_rows, &constraints);
 	for (uint32_t i = 0; i < n; i++)
 		n_groups += group[i] == i;
 	simdup_free(group);

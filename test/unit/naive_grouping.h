@@ -213,41 +213,53 @@ typedef struct NaiveDistinctRows
 {
 	const NaiveRows *rows;
 	uint32_t distinct[NAIVE_ROWS];
-	uint32_t last_row[NAIVE_ROWS];
 	SimdupNear near[NAIVE_ROWS];
-	uint8_t *may_lead; /* NULL: all */
 	uint32_t same_fp[NAIVE_ROWS];
-	double resemblance[NAIVE_ROWS];
 	SimdupDistinctRows distinct_rows;
+	const SimdupLeading *leading;
+	uint32_t from; /* the range of rows that are grouped */
+	uint32_t end;
+	bool may_lead[NAIVE_ROWS];
 } NaiveDistinctRows;
 
+/* Check whether two distinct rows seem near, whether or not they resemble each other. */
+static bool
+naive_seems_near(const NaiveDistinctRows *c, uint32_t a, uint32_t b)
+{
+	return a != b && c->distinct[a] == a && c->distinct[b] == b &&
+		   naive_distance(c->rows, a, b) <= c->rows->max_distance &&
+		   c->rows->scope[a] == c->rows->scope[b];
+}
+
+/* The distinct rows near one in which a row of the range may lead, or all that lead. */
 static const SimdupNear *
 naive_near_rows(void *arg, uint32_t distinct, size_t *n)
 {
 	NaiveDistinctRows *c = arg;
-	const NaiveRows *rows = c->rows;
 
 	*n = 0;
-	for (uint32_t i = rows->n; i-- > 0;)
+	for (uint32_t i = c->rows->n; i-- > 0;)
 	{
-		int distance = naive_distance(rows, distinct, i);
+		bool is_wanted = false;
 
-		if (i == distinct || c->distinct[i] != i ||
-			distance > rows->max_distance ||
-			rows->scope[distinct] != rows->scope[i] ||
-			(c->may_lead != NULL && c->may_lead[distinct] == 0))
-			continue;
-		c->near[(*n)++] = (SimdupNear){i, (uint64_t) distance};
+		for (uint32_t row = c->from; row < c->end; row++)
+			is_wanted |= (c->distinct[row] == i && c->may_lead[row]) ||
+						 (c->distinct[row] == distinct &&
+						  simdup_needs_all_leaders(c->leading, row) &&
+						  c->leading->first_leader[i] != SIMDUP_NO_ROW);
+		if (is_wanted && naive_seems_near(c, distinct, i))
+			c->near[(*n)++] =
+				(SimdupNear){i, (uint64_t) naive_distance(c->rows, distinct, i)};
 	}
 	return c->near;
 }
 
-static double
+static bool
 naive_verify(void *arg, uint32_t distinct, uint32_t other)
 {
 	NaiveDistinctRows *c = arg;
 
-	return distinct > other && naive_near(c->rows, distinct, other) ? 0.5 : -1;
+	return distinct > other && naive_near(c->rows, distinct, other);
 }
 
 static void
@@ -264,36 +276,38 @@ naive_make_distinct_rows(NaiveDistinctRows *c, const NaiveRows *rows)
 			   (rows->verifies && rows->content[distinct] != rows->content[i]))
 			distinct++;
 		c->distinct[i] = distinct;
-		c->last_row[distinct] = i;
 	}
 	c->distinct_rows.n_rows = rows->n;
 	c->distinct_rows.distinct = c->distinct;
-	c->distinct_rows.last_row = c->last_row;
 	c->distinct_rows.max_distance = (uint32_t) rows->max_distance;
-	c->distinct_rows.near = naive_near_rows;
-	c->distinct_rows.lists = c;
 	c->distinct_rows.verify = rows->verifies ? naive_verify : NULL;
-	c->distinct_rows.resemblance = c->resemblance;
 	c->distinct_rows.arg = c;
 }
 
-/*
- * The distinct rows whose pairs count for leader, as its first pass finds them.
- */
-static uint8_t *
-naive_may_lead(const NaiveDistinctRows *c, const SimdupConstraints *constraints)
+/* The groups by leaders, in ranges of so many rows. */
+static uint32_t *
+naive_lead(NaiveDistinctRows *c, const SimdupConstraints *constraints,
+		   uint32_t most)
 {
-	uint32_t first_near[NAIVE_ROWS];
+	SimdupLeading *l = simdup_leading_begin(&c->distinct_rows, constraints);
+	uint32_t n = c->rows->n;
 
-	for (uint32_t i = 0; i < c->rows->n; i++)
+	c->leading = l;
+	for (c->from = 0; c->from < n; c->from = c->end)
 	{
-		first_near[i] = SIMDUP_NO_ROW;
-		for (uint32_t j = i; j-- > 0;)
-			if (c->distinct[i] == i && c->distinct[j] == j &&
-				naive_near(c->rows, i, j))
-				first_near[i] = j;
+		c->end = c->from + most < n ? c->from + most : n;
+		for (uint32_t row = c->from; row < c->end; row++)
+			c->may_lead[row] = simdup_may_lead(l, row);
+		simdup_leading_range(l, c->from, c->end, naive_near_rows, c);
+		for (uint32_t i = 0; i < n; i++)
+			for (uint32_t j = n; j-- > 0;)
+				if (naive_seems_near(c, i, j) &&
+					l->first_leader[j] >= c->from && l->first_leader[j] < c->end)
+					simdup_leading_offer(l, i, j,
+										 (uint32_t) naive_distance(c->rows, i,
+																   j));
 	}
-	return simdup_may_lead(&c->distinct_rows, constraints, first_near);
+	return simdup_leading_finish(l);
 }
 
 /* The pairs of parts in their order, as a caller offers them. */

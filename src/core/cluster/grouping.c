@@ -26,177 +26,153 @@ apart(uint32_t component, uint32_t group)
 	return ((uint64_t) component << 32 | group) + 1;
 }
 
-uint8_t *
-simdup_may_lead(const SimdupDistinctRows *distinct_rows,
-				const SimdupConstraints *constraints,
-				const uint32_t *first_near)
+static uint32_t *
+make_numbers(size_t n)
 {
-	enum
-	{
-		NEVER,
-		PERHAPS,
-		SURELY
-	};
-	uint8_t *leads = simdup_alloc0((size_t) distinct_rows->n_rows + 1);
-
-	for (uint32_t row = 0; row < distinct_rows->n_rows; row++)
-	{
-		uint32_t distinct = distinct_rows->distinct[row];
-		bool first = distinct == row;
-
-		simdup_check_interrupts_at(row);
-		if (first && first_near[row] == SIMDUP_NO_ROW)
-			leads[row] = SURELY;
-		/* a row that may pass over a leader may lead */
-		else if (leads[distinct] == NEVER &&
-				 ((first && leads[first_near[row]] != SURELY) ||
-				  simdup_n_cannot_link(constraints,
-									   component_of(constraints, row)) > 0))
-			leads[distinct] = PERHAPS;
-	}
-	return leads;
+	return memset(simdup_alloc((n + 1) * sizeof(uint32_t)), 0xff,
+				  (n + 1) * sizeof(uint32_t));
 }
 
-/* A leader near a distinct row, in the list of its distance. */
-typedef struct NearLeader
+SimdupLeading *
+simdup_leading_begin(const SimdupDistinctRows *distinct_rows,
+					 const SimdupConstraints *constraints)
 {
-	uint32_t row;
-	uint32_t next;
-	double resemblance; /* below 0: not yet verified */
-} NearLeader;
+	SimdupLeading *l = simdup_alloc0(sizeof(SimdupLeading));
+	uint32_t n = distinct_rows->n_rows;
 
-/* The leaders of one distinct row at one distance, the earliest first. */
-typedef struct LeaderList
+	l->distinct_rows = distinct_rows;
+	l->constraints = constraints;
+	l->group = make_numbers(n);
+	l->component_group = constraints == NULL ? l->group : make_numbers(n);
+	l->next_leader = constraints == NULL ? NULL : make_numbers(n);
+	l->first_leader = make_numbers(n);
+	l->nearest = make_numbers(n);
+	l->distance = simdup_alloc0((size_t) n + 1);
+	l->found = simdup_grow(NULL, &l->room, 1, sizeof(SimdupEntry));
+	return l;
+}
+
+bool
+simdup_needs_all_leaders(const SimdupLeading *l, uint32_t row)
 {
-	uint32_t first;
-	uint32_t last;
-	uint32_t next; /* list of the distinct row, at the next distance */
-	uint32_t distance;
-} LeaderList;
+	return simdup_n_cannot_link(l->constraints,
+								component_of(l->constraints, row)) > 0;
+}
 
-typedef struct Leading
+bool
+simdup_may_lead(const SimdupLeading *l, uint32_t row)
 {
-	const SimdupDistinctRows *distinct_rows;
-	const SimdupConstraints *constraints;
-	uint32_t *group;		   /* of each row: its first row */
-	uint32_t *component_group; /* of each component; NULL constraints: group */
-	SimdupWordSet cannot_link; /* (component, group) */
-	uint32_t *lists; /* of each distinct row: its first list in list_pool */
-	LeaderList *list_pool;
-	uint32_t n_lists;
-	size_t lists_capacity;
-	NearLeader *leaders;
-	uint32_t n_leaders;
-	size_t leaders_capacity;
-} Leading;
+	return (l->distinct_rows->distinct[row] == row && l->nearest[row] == NONE) ||
+		   simdup_needs_all_leaders(l, row);
+}
 
-/* Add a leader to the list of a distinct row at a distance. */
+/* Check whether a leader is nearer to a distinct row than the one that is known. */
+static bool
+is_nearer(const SimdupLeading *l, uint32_t distinct, uint32_t leader,
+		  uint32_t distance)
+{
+	return l->nearest[distinct] == NONE || distance < l->distance[distinct] ||
+		   (distance == l->distance[distinct] && leader < l->nearest[distinct]);
+}
+
 static void
-add_leader(Leading *l, uint32_t row, uint32_t distinct, uint32_t distance)
+set_nearest(SimdupLeading *l, uint32_t distinct, uint32_t leader,
+			uint32_t distance)
 {
-	uint32_t *at = &l->lists[distinct];
-	LeaderList *list;
-
-	if (l->distinct_rows->last_row[distinct] <= row)
-		return;
-	l->leaders = simdup_grow(l->leaders, &l->leaders_capacity,
-							 (size_t) l->n_leaders + 1, sizeof(NearLeader));
-	l->list_pool = simdup_grow(l->list_pool, &l->lists_capacity,
-							   (size_t) l->n_lists + 1, sizeof(LeaderList));
-	while (*at != NONE && l->list_pool[*at].distance < distance)
-		at = &l->list_pool[*at].next;
-	if (*at == NONE || l->list_pool[*at].distance > distance)
-	{
-		l->list_pool[l->n_lists] = (LeaderList){NONE, NONE, *at, distance};
-		*at = l->n_lists++;
-	}
-	list = &l->list_pool[*at];
-	if (list->first == NONE)
-		list->first = l->n_leaders;
-	else
-		l->leaders[list->last].next = l->n_leaders;
-	list->last = l->n_leaders;
-	l->leaders[l->n_leaders++] = (NearLeader){row, NONE, -1};
+	l->nearest[distinct] = leader;
+	l->distance[distinct] = (uint8_t) distance;
 }
 
-/*
- * Make a row lead: later rows of its distinct row and of near distinct rows
- * find it.
- */
-static void
-lead(Leading *l, uint32_t row)
-{
-	uint32_t distinct = l->distinct_rows->distinct[row];
-	size_t n;
-	const SimdupNear *near =
-		l->distinct_rows->near(l->distinct_rows->lists, distinct, &n);
-
-	add_leader(l, row, distinct, 0);
-	for (size_t i = 0; i < n; i++)
-		add_leader(l, row, (uint32_t) near[i].row, (uint32_t) near[i].weight);
-}
-
-/*
- * Return the resemblance of two distinct rows that seem near; below 0: they are
- * not.
- */
-static double
+/* Check whether two distinct rows that seem near are. */
+static bool
 verify(const SimdupDistinctRows *distinct_rows, uint32_t a, uint32_t b)
 {
-	if (a == b || distinct_rows->verify == NULL)
-		return 1;
-	return distinct_rows->verify(distinct_rows->arg, a > b ? a : b,
+	return a == b || distinct_rows->verify == NULL ||
+		   distinct_rows->verify(distinct_rows->arg, a > b ? a : b,
 								 a > b ? b : a);
+}
+
+void
+simdup_leading_offer(SimdupLeading *l, uint32_t distinct, uint32_t other,
+					 uint32_t distance)
+{
+	uint32_t leader = l->first_leader[other];
+
+	if (is_nearer(l, distinct, leader, distance) &&
+		verify(l->distinct_rows, distinct, other))
+		set_nearest(l, distinct, leader, distance);
+}
+
+/*
+ * Find the leaders of a distinct row among those of a near one. A row without
+ * cannot-links needs only the first of them, if it is nearer than the nearest.
+ */
+static size_t
+add_leaders(SimdupLeading *l, size_t n, uint32_t distinct, SimdupNear near,
+			bool needs_all)
+{
+	uint32_t leader = l->first_leader[near.row];
+
+	while (leader != NONE &&
+		   (needs_all ||
+			is_nearer(l, distinct, leader, (uint32_t) near.weight)))
+	{
+		l->found = simdup_grow(l->found, &l->room, n + 1, sizeof(SimdupEntry));
+		l->found[n++] = (SimdupEntry){near.weight, leader};
+		leader = needs_all ? l->next_leader[leader] : NONE;
+	}
+	return n;
 }
 
 /* Return the nearest leader whose group a row may join, or NONE. */
 static uint32_t
-find_leader(Leading *l, uint32_t row)
+find_leader(SimdupLeading *l, uint32_t row, const SimdupNear *near, size_t n_near)
 {
 	uint32_t distinct = l->distinct_rows->distinct[row];
 	uint32_t component = component_of(l->constraints, row);
+	bool needs_all = simdup_needs_all_leaders(l, row);
+	size_t n = 0;
 
-	for (uint32_t d = l->lists[distinct]; d != NONE; d = l->list_pool[d].next)
+	if (needs_all)
+		n = add_leaders(l, n, distinct, (SimdupNear){distinct, 0}, true);
+	for (size_t i = 0; i < n_near; i++)
+		n = add_leaders(l, n, distinct, near[i], needs_all);
+	simdup_sort_pairs(l->found, n);
+	for (size_t i = 0; i < n; i++)
 	{
-		LeaderList *list = &l->list_pool[d];
-		uint32_t before = NONE;
-		uint32_t *at = &list->first;
+		uint32_t leader = (uint32_t) l->found[i].row;
 
-		while (*at != NONE)
-		{
-			NearLeader *leader = &l->leaders[*at];
-
-			if (simdup_wordset_has(&l->cannot_link,
-								   apart(component, l->group[leader->row])))
-			{
-				before = *at;
-				at = &leader->next;
-				continue;
-			}
-			if (leader->resemblance < 0)
-				leader->resemblance =
-					verify(l->distinct_rows, distinct,
-						   l->distinct_rows->distinct[leader->row]);
-			if (leader->resemblance >= 0)
-			{
-				if (l->distinct_rows->resemblance != NULL)
-					l->distinct_rows->resemblance[row] = leader->resemblance;
-				return leader->row;
-			}
-			/* it leaves the list */
-			*at = leader->next;
-			if (*at == NONE)
-				list->last = before;
-		}
+		if (simdup_wordset_has(&l->cannot_link,
+							   apart(component, l->group[leader])) ||
+			!verify(l->distinct_rows, distinct,
+					l->distinct_rows->distinct[leader]))
+			continue;
+		if (!needs_all)
+			set_nearest(l, distinct, leader, (uint32_t) l->found[i].value);
+		return leader;
 	}
-	return NONE;
+	return needs_all ? NONE : l->nearest[distinct];
+}
+
+/* Make a row lead: later rows of its distinct row and of near ones find it. */
+static void
+lead(SimdupLeading *l, uint32_t row)
+{
+	uint32_t distinct = l->distinct_rows->distinct[row];
+	uint32_t *end = &l->first_leader[distinct];
+
+	while (*end != NONE)
+		end = &l->next_leader[*end];
+	*end = row;
+	if (is_nearer(l, distinct, row, 0))
+		set_nearest(l, distinct, row, 0);
 }
 
 static void
-group_row(Leading *l, uint32_t row)
+group_row(SimdupLeading *l, uint32_t row, const SimdupNear *near, size_t n_near)
 {
 	uint32_t component = component_of(l->constraints, row);
-	uint32_t leader = find_leader(l, row);
+	uint32_t leader = find_leader(l, row, near, n_near);
 
 	if (l->component_group[component] == NONE)
 	{
@@ -219,38 +195,36 @@ group_row(Leading *l, uint32_t row)
 		lead(l, row);
 }
 
-static uint32_t *
-make_numbers(size_t n)
+void
+simdup_leading_range(SimdupLeading *l, uint32_t from, uint32_t end,
+					 SimdupNearOf near, void *lists)
 {
-	return memset(simdup_alloc((n + 1) * sizeof(uint32_t)), 0xff,
-				  (n + 1) * sizeof(uint32_t));
+	for (uint32_t row = from; row < end; row++)
+	{
+		size_t n;
+		const SimdupNear *list = near(lists, l->distinct_rows->distinct[row], &n);
+
+		if (row % 1024 == 0) /* a row may have thousands of leaders */
+			simdup_check_interrupts();
+		group_row(l, row, list, n);
+	}
 }
 
 uint32_t *
-simdup_group_by_leaders(const SimdupDistinctRows *distinct_rows,
-						const SimdupConstraints *constraints)
+simdup_leading_finish(SimdupLeading *l)
 {
-	Leading l = {.distinct_rows = distinct_rows, .constraints = constraints};
+	uint32_t *group = l->group;
 
-	l.group = make_numbers(distinct_rows->n_rows);
-	l.component_group =
-		constraints == NULL ? l.group : make_numbers(distinct_rows->n_rows);
-	l.lists = make_numbers(distinct_rows->n_rows);
-	l.list_pool = simdup_grow(NULL, &l.lists_capacity, 1, sizeof(LeaderList));
-	l.leaders = simdup_grow(NULL, &l.leaders_capacity, 1, sizeof(NearLeader));
-	for (uint32_t row = 0; row < distinct_rows->n_rows; row++)
-	{
-		if (row % 1024 == 0) /* a row may lead thousands */
-			simdup_check_interrupts();
-		group_row(&l, row);
-	}
-	if (constraints != NULL)
-		simdup_free(l.component_group);
-	simdup_free(l.lists);
-	simdup_free(l.list_pool);
-	simdup_free(l.leaders);
-	simdup_wordset_free(&l.cannot_link);
-	return l.group;
+	if (l->constraints != NULL)
+		simdup_free(l->component_group);
+	simdup_free(l->next_leader);
+	simdup_free(l->first_leader);
+	simdup_free(l->nearest);
+	simdup_free(l->distance);
+	simdup_free(l->found);
+	simdup_wordset_free(&l->cannot_link);
+	simdup_free(l);
+	return group;
 }
 
 /* connected */
@@ -281,7 +255,7 @@ simdup_connected_join(SimdupConnected *c, uint32_t a, uint32_t b)
 
 	if (simdup_constraints_may_join(&c->rows, a, b) &&
 		verify(distinct_rows, distinct_rows->distinct[a],
-			   distinct_rows->distinct[b]) >= 0)
+			   distinct_rows->distinct[b]))
 		simdup_constraints_join(&c->rows, a, b);
 }
 

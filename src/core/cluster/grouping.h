@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "core/cluster/components.h"
+#include "core/search/sort.h"
 
 /*
  * Groups, each known by its first row. Rows that nothing tells from each other (one
@@ -48,25 +49,14 @@ typedef struct SimdupDistinctRows
 {
 	uint32_t n_rows;
 	uint32_t *distinct; /* of each row: the first of its equals */
-	uint32_t *last_row; /* of each distinct row; for leader */
 	uint32_t max_distance;
 
 	/*
-	 * For leader: the near distinct rows of a distinct row in which a row leads, in
-	 * any order. Those whose rows all come before that row may be missing.
+	 * Checks whether two distinct rows that seem near are, the later one first.
+	 * NULL: all are.
 	 */
-	SimdupNearOf near;
-	void *lists;
-
-	/*
-	 * The resemblance of two distinct rows, the later one first; below 0: they
-	 * are not near. NULL: all are.
-	 */
-	double (*verify)(void *arg, uint32_t distinct, uint32_t other);
+	bool (*verify)(void *arg, uint32_t distinct, uint32_t other);
 	void *arg;
-
-	/* For leader: gets each row's resemblance to its leader; NULL: not wanted. */
-	double *resemblance;
 
 	/*
 	 * For connected: the distinct rows of one fingerprint are at distance 0,
@@ -76,19 +66,50 @@ typedef struct SimdupDistinctRows
 } SimdupDistinctRows;
 
 /*
- * Return which distinct rows may have a row that leads, one byte a distinct
- * row. This is for leader without verify. first_near holds the first distinct
- * row before each one that is near it, or SIMDUP_NO_ROW.
+ * The groups by leaders, by ranges of rows in their order. After a range, the
+ * distinct rows of later rows are offered its leaders, and keep the nearest one.
+ * So a row is compared with leaders alone.
  */
-extern uint8_t *simdup_may_lead(const SimdupDistinctRows *distinct_rows,
-								const SimdupConstraints *constraints,
-								const uint32_t *first_near);
+typedef struct SimdupLeading
+{
+	const SimdupDistinctRows *distinct_rows;
+	const SimdupConstraints *constraints;
+	uint32_t *group;		   /* of each row: its first row */
+	uint32_t *component_group; /* of each component; NULL constraints: group */
+	SimdupWordSet cannot_link; /* (component, group) */
+	uint32_t *first_leader;	   /* of each distinct row: its first row that leads */
+	uint32_t *next_leader;	   /* of a row that leads: the next of its distinct row */
+	uint32_t *nearest;		   /* of each distinct row: the nearest leader so far */
+	uint8_t *distance;		   /* of that one */
+	SimdupEntry *found;		   /* leaders of one row: distance, row */
+	size_t room;
+} SimdupLeading;
+
+extern SimdupLeading *simdup_leading_begin(
+	const SimdupDistinctRows *distinct_rows,
+	const SimdupConstraints *constraints);
+
+/* Check whether a row has cannot-links, and so may pass over the nearest leader. */
+extern bool simdup_needs_all_leaders(const SimdupLeading *l, uint32_t row);
+
+/* Check whether a row may lead, after the leaders before its range were offered. */
+extern bool simdup_may_lead(const SimdupLeading *l, uint32_t row);
 
 /*
- * Return the groups by leaders: the first row of each row's group, to be freed.
+ * Group the rows of the next range. near lists the distinct rows near one in which
+ * a row of the range may lead, in any order. If a row of the range has cannot-links,
+ * the list of its distinct row also has all that lead before. Leaders that are no
+ * nearer than the nearest one may be missing elsewhere.
  */
-extern uint32_t *simdup_group_by_leaders(const SimdupDistinctRows *distinct_rows,
-										 const SimdupConstraints *constraints);
+extern void simdup_leading_range(SimdupLeading *l, uint32_t from, uint32_t end,
+								 SimdupNearOf near, void *lists);
+
+/* Offer a distinct row the first leader of another one that is near. */
+extern void simdup_leading_offer(SimdupLeading *l, uint32_t distinct,
+								 uint32_t other, uint32_t distance);
+
+/* Return the first row of each row's group, to be freed. Free the rest. */
+extern uint32_t *simdup_leading_finish(SimdupLeading *l);
 
 /*
  * The groups of connected rows, in steps. Distance 0 is done at first. Without
