@@ -23,6 +23,7 @@
 #include "access/htup_details.h"
 #include "catalog/pg_statistic.h"
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
@@ -127,6 +128,18 @@ count_tuples(const RelOptInfo *rel)
 }
 
 /*
+ * Check whether the user may read all values of a column, without row security
+ * and not by a view of another role, which may hide rows.
+ */
+static bool
+may_read(const VariableStatData *vardata)
+{
+	return vardata->acl_ok &&
+		   (vardata->rel == NULL || !OidIsValid(vardata->rel->userid) ||
+			vardata->rel->userid == GetUserId());
+}
+
+/*
  * The histogram of a column of texts is not used: to fingerprint its texts takes
  * as long as a search.
  */
@@ -143,7 +156,7 @@ load_stats(VariableStatData *vardata, const SimdupNearClause *clause,
 		stats->distinct = stats->rows; /* fingerprints seldom repeat */
 	stats->distinct = Max(stats->distinct, 1.0);
 
-	if (!HeapTupleIsValid(vardata->statsTuple) || !vardata->acl_ok)
+	if (!HeapTupleIsValid(vardata->statsTuple) || !may_read(vardata))
 		return;
 	stats->not_null -=
 		((Form_pg_statistic) GETSTRUCT(vardata->statsTuple))->stanullfrac;

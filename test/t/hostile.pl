@@ -327,7 +327,9 @@ CREATE TABLE data.common (id int, fp ext.simhash64);
 INSERT INTO data.common SELECT i, CASE WHEN i <= 900 THEN '0123456789abcdef' ELSE (i::bigint << 40)::ext.simhash64 END FROM generate_series(1, 1000) AS i;
 ANALYZE data.common;
 GRANT SELECT (id) ON data.common TO clerk;
-CREATE VIEW data.few WITH (security_barrier) AS SELECT * FROM data.common WHERE id > 2000;
+-- hides all rows, and the planner expects a third of them
+CREATE FUNCTION data.sees(id int) RETURNS boolean LANGUAGE plpgsql AS 'BEGIN RETURN false; END';
+CREATE VIEW data.few WITH (security_barrier) AS SELECT * FROM data.common WHERE data.sees(id);
 GRANT SELECT ON data.few TO clerk;
 SQL
 sub estimate
@@ -346,7 +348,7 @@ for my $within ("ext.simhash_within(fp, '%s', 0)", "fp OPERATOR(ext.<@) ext.simh
 sql(<<'SQL');
 GRANT SELECT ON data.common TO clerk;
 ALTER TABLE data.common ENABLE ROW LEVEL SECURITY;
-CREATE POLICY few ON data.common USING (id > 2000);
+CREATE POLICY few ON data.common USING (data.sees(id));
 SQL
 for my $near ("fp OPERATOR(ext.<@) ext.simhash_ball('%s', 0)", "fp OPERATOR(ext.<) '%s'", "fp OPERATOR(ext.>=) '%s'")
 {
@@ -445,7 +447,7 @@ SQL
 		'a', "removal by $type, from a file");
 	is(said($node, "SET search_path = data, trap; INSERT INTO coded VALUES ('b'); $statements \\gexec\nTABLE coded"), 'a', "removal by $type, by \\gexec");
 	is(sql('SELECT count(*) FROM trap.ran'), '0', 'which runs nothing of a stranger');
-	sql(q{DROP TABLE data.coded_map, data.coded_removed, data.coded CASCADE;
+	sql(q{DROP TABLE IF EXISTS data.coded_map, data.coded_removed, data.coded CASCADE;
 		SELECT format('DROP TABLE %s', oid::regclass) FROM pg_class WHERE relname LIKE 'reply%' AND relkind = 'r'} . " \\gexec\n");
 }
 
