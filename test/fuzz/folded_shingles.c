@@ -93,15 +93,10 @@ list_pairs(Pair *pairs)
 	{
 		SimdupFoldProperty property =
 			simdup_fold_properties[simdup_fold_number(cp)];
-		uint32_t e;
-		const uint16_t *starts;
+		const uint16_t *starts = simdup_fold_starts + property.n;
 
-		if (property.char_class != SIMDUP_FOLD_LISTED || property.n != 1)
-			continue;
-		e = simdup_fold_expansions[property.value];
-		starts = simdup_fold_starts + SIMDUP_EXPANSION_PAIRS(e);
-		if (SIMDUP_EXPANSION_CHAR(e) != cp ||
-			SIMDUP_EXPANSION_PAIRS(e) <= SIMDUP_FOLD_HANGUL)
+		if (property.char_class < SIMDUP_FOLD_SECOND ||
+			property.n == SIMDUP_FOLD_HANGUL)
 			continue;
 		for (size_t i = starts[0]; i < starts[1]; i++)
 			pairs[n++] =
@@ -178,7 +173,11 @@ naive_folded(const char *text, size_t len, size_t *n)
 			continue;
 		}
 		property = simdup_fold_properties[simdup_fold_number(cp)];
-		if (property.char_class != SIMDUP_FOLD_LISTED)
+		if (property.char_class >= SIMDUP_FOLD_SECOND)
+			append_char(folded, n, cp,
+						(SimdupCharClass) (property.char_class -
+										   SIMDUP_FOLD_SECOND));
+		else if (property.char_class != SIMDUP_FOLD_LISTED)
 			append_char(folded, n, (uint32_t) ((int32_t) cp + property.value),
 						(SimdupCharClass) property.char_class);
 		else

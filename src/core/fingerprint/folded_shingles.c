@@ -23,7 +23,7 @@ without_last(const char *bytes, size_t len)
 /* Characters */
 
 /* Add a folded character unless it separates: a SimdupFoldSink. */
-static inline void
+static inline __attribute__((always_inline)) void
 add_char(void *arg, uint32_t cp, SimdupCharClass char_class)
 {
 	if (char_class != SIMDUP_CHAR_SEPARATOR)
@@ -147,30 +147,39 @@ raw_shingles(SimdupWindows *windows, const unsigned char *p,
 
 /* Words */
 
+/* In place of a class: the run is one unsegmented character so far. */
+#define ONE_UNSEGMENTED (SIMDUP_CHAR_UNSEGMENTED + 1)
+
 typedef struct FoldedWords
 {
 	SimdupWindows *windows;
-	SimdupCharClass run; /* class of the run that the text is in */
-	bool alone;			 /* the run is one character so far */
-	uint32_t last;		 /* the last folded character before */
+	unsigned run;  /* class of the run that the text is in, or as above */
+	uint32_t last; /* the last character of an unsegmented run */
 } FoldedWords;
 
-/* Append a character to the word that has begun. */
+/* Append a character to the word that has begun. There is room for it. */
 static inline void
 append_char(SimdupWindows *windows, uint32_t cp)
 {
-	simdup_windows_reserve(windows, SIMDUP_MAX_UTF8);
 	windows->used += simdup_utf8_encode(cp, (unsigned char *) windows->bytes +
 												windows->used);
+}
+
+/* Begin a word, and make room for two characters. */
+static inline void
+begin_word(SimdupWindows *windows)
+{
+	simdup_windows_begin_word(windows);
+	simdup_windows_reserve(windows, (size_t) 2 * SIMDUP_MAX_UTF8);
 }
 
 /* End the run of characters of one class. */
 static inline void
 end_run(FoldedWords *words)
 {
-	if (words->run == SIMDUP_CHAR_UNSEGMENTED && words->alone)
+	if (words->run == ONE_UNSEGMENTED)
 	{
-		simdup_windows_begin_word(words->windows);
+		begin_word(words->windows);
 		append_char(words->windows, words->last);
 		words->windows->n++;
 	}
@@ -180,29 +189,43 @@ end_run(FoldedWords *words)
 }
 
 /* Add the next character of the folded text: a SimdupFoldSink. */
-static inline void
+static inline __attribute__((always_inline)) void
 add_to_words(void *arg, uint32_t cp, SimdupCharClass char_class)
 {
 	FoldedWords *words = arg;
-	bool first = words->run != char_class;
 
-	if (first)
-		end_run(words);
 	if (char_class == SIMDUP_CHAR_SEGMENTED)
 	{
-		if (first)
-			simdup_windows_begin_word(words->windows);
+		if (words->run != SIMDUP_CHAR_SEGMENTED)
+		{
+			end_run(words);
+			begin_word(words->windows);
+			words->run = SIMDUP_CHAR_SEGMENTED;
+		}
+		simdup_windows_reserve(words->windows, SIMDUP_MAX_UTF8);
 		append_char(words->windows, cp);
 	}
-	else if (char_class == SIMDUP_CHAR_UNSEGMENTED && !first)
+	else if (char_class == SIMDUP_CHAR_SEPARATOR)
+		end_run(words);
+	else
 	{
-		simdup_windows_begin_word(words->windows);
-		append_char(words->windows, words->last);
-		append_char(words->windows, cp);
-		words->windows->n++;
+		if (words->run >= SIMDUP_CHAR_UNSEGMENTED)
+		{
+			SimdupWindows *windows = words->windows;
+
+			begin_word(windows);
+			append_char(windows, words->last);
+			append_char(windows, cp);
+			windows->n++;
+			words->run = SIMDUP_CHAR_UNSEGMENTED;
+		}
+		else
+		{
+			end_run(words);
+			words->run = ONE_UNSEGMENTED;
+		}
+		words->last = cp;
 	}
-	words->run = char_class;
-	words->alone = first;
 }
 
 /* Replace the last character of the folded text: a SimdupFoldReplacer. */
@@ -212,10 +235,12 @@ replace_in_words(void *arg, uint32_t cp)
 	FoldedWords *words = arg;
 	SimdupWindows *windows = words->windows;
 
-	/* a character that is alone in its run is in no word yet */
-	if (words->run == SIMDUP_CHAR_UNSEGMENTED && words->alone)
+	words->last = cp;
+	/* one alone is in no word yet */
+	if (words->run == ONE_UNSEGMENTED)
 		return;
 	windows->used = without_last(windows->bytes, windows->used);
+	simdup_windows_reserve(windows, SIMDUP_MAX_UTF8);
 	append_char(windows, cp);
 }
 
@@ -225,11 +250,12 @@ word_shingles(SimdupWindows *windows, const unsigned char *p,
 {
 	const unsigned char *look = p + SIMDUP_LOOK_BYTES;
 	FoldedWords words = {.windows = windows};
+	uint32_t last = 0;
 	int len;
 
 	for (; p < end; p += len)
 	{
-		simdup_fold(simdup_utf8_decode(p, end, &len), &words.last, add_to_words,
+		simdup_fold(simdup_utf8_decode(p, end, &len), &last, add_to_words,
 					replace_in_words, &words);
 		look = simdup_look(p, look);
 	}
@@ -310,7 +336,7 @@ typedef struct Field
  * Append a folded character: a SimdupFoldSink. White space around the field is
  * dropped.
  */
-static inline void
+static inline __attribute__((always_inline)) void
 append_to_field(void *arg, uint32_t cp, SimdupCharClass char_class)
 {
 	Field *field = arg;

@@ -16,6 +16,7 @@ my $SEPARATOR = 0;
 my $SEGMENTED = 1;
 my $UNSEGMENTED = 2;
 my $LISTED = 3;
+my $SECOND = 4;
 my $HANGUL = 1;
 my $EXCHANGE = 'SIMDUP_FOLD_EXCHANGE';
 
@@ -318,14 +319,19 @@ for (@pairs)
 	die "$pair is common" if $first < 0x80 || ($first >= 0x4E00 && $first <= 0x9FFF);
 }
 
-# Those of one second have a number. Number 0 is for what joins nothing.
+# The pairs of one second have a number. Number 0 is for what joins nothing. Beside it,
+# bits of the firsts rule out most others.
 @pairs = sort { $a->[0] <=> $b->[0] || $a->[1] <=> $b->[1] } @pairs;
 my %joins = map { $_ => $HANGUL } 0x1161 .. 0x1175, 0x11A8 .. 0x11C2;
+my %bits_of_firsts = map { $_ => 0xFFFFFFFF } keys %joins;
 my @starts = (0) x ($HANGUL + 1);
 for my $i (0 .. $#pairs)
 {
-	next if $joins{ $pairs[$i][0] };
-	$joins{ $pairs[$i][0] } = @starts;
+	my ($second, $first) = @{ $pairs[$i] };
+
+	$bits_of_firsts{$second} |= 1 << $first / 8 % 32;
+	next if $joins{$second};
+	$joins{$second} = @starts;
 	push @starts, $i;
 }
 push @starts, scalar @pairs;
@@ -343,6 +349,10 @@ for my $cp (0 .. $MAX - 1)
 	if (@folded == 1 && !$joins{ $folded[0] })
 	{
 		$key = join ', ', $folded[0] - $cp, class($folded[0]), 1;
+	}
+	elsif (@folded == 1 && $folded[0] == $cp)
+	{
+		$key = join ', ', unpack('l', pack 'L', $bits_of_firsts{$cp}), $SECOND + class($cp), $joins{$cp};
 	}
 	else
 	{

@@ -32,20 +32,56 @@ join_hangul(uint32_t first, uint32_t second)
 	return 0;
 }
 
-uint32_t
-simdup_fold_join(uint32_t first, uint32_t e)
+/* Return what a folded code point and an element behind it become, or 0. */
+static uint32_t
+join(uint32_t first, uint32_t e)
 {
-	unsigned pairs = SIMDUP_EXPANSION_PAIRS(e);
-	const uint32_t *firsts = simdup_fold_firsts + simdup_fold_starts[pairs];
+	const uint16_t *starts = simdup_fold_starts + SIMDUP_EXPANSION_PAIRS(e);
+	const uint32_t *firsts = simdup_fold_firsts + starts[0];
 	size_t n;
 
-	if (pairs == SIMDUP_FOLD_HANGUL)
+	if (SIMDUP_EXPANSION_PAIRS(e) == SIMDUP_FOLD_HANGUL)
 		return join_hangul(first, SIMDUP_EXPANSION_CHAR(e));
-	n = simdup_count_chars(firsts,
-						   (size_t) (simdup_fold_starts[pairs + 1] -
-									 simdup_fold_starts[pairs]),
-						   first);
+	n = simdup_count_chars(firsts, (size_t) (starts[1] - starts[0]), first);
 	if (n == 0 || firsts[n - 1] != first)
 		return 0;
-	return simdup_fold_joined[simdup_fold_starts[pairs] + n - 1];
+	return simdup_fold_joined[starts[0] + n - 1];
+}
+
+uint32_t
+simdup_fold_other(uint32_t cp, uint32_t last, SimdupFoldSink sink,
+				  SimdupFoldReplacer replace, void *arg)
+{
+	SimdupFoldProperty property =
+		simdup_fold_properties[simdup_fold_number(cp)];
+	bool listed = property.char_class == SIMDUP_FOLD_LISTED;
+
+	for (int i = 0; i < (listed ? property.n : 1); i++)
+	{
+		uint32_t e =
+			listed
+				? simdup_fold_expansions[property.value + i]
+				: SIMDUP_EXPANSION(cp, property.char_class - SIMDUP_FOLD_SECOND,
+								   property.n);
+		uint32_t folded = SIMDUP_EXPANSION_CHAR(e);
+		SimdupCharClass char_class = SIMDUP_EXPANSION_CLASS(e);
+		uint32_t joined = join(last, e);
+
+		if (joined == 0)
+		{
+			sink(arg, folded, char_class);
+			last = folded;
+		}
+		else if (joined == SIMDUP_FOLD_EXCHANGE)
+		{
+			replace(arg, folded);
+			sink(arg, last, char_class);
+		}
+		else
+		{
+			replace(arg, joined);
+			last = joined;
+		}
+	}
+	return last;
 }
