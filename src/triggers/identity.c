@@ -82,7 +82,7 @@ meets(TriggerState *state, const UniqueIndex *unique, TupleTableSlot *stored)
 	for (int i = 0; i < info->ii_NumIndexKeyAttrs; i++)
 		if (isnull[0][i] || isnull[1][i]
 				? !info->ii_NullsNotDistinct || isnull[0][i] != isnull[1][i]
-				: !DatumGetBool(OidFunctionCall2Coll(info->ii_UniqueProcs[i],
+				: !DatumGetBool(OidFunctionCall2Coll(unique->procs[i],
 													 unique->collations[i],
 													 values[0][i],
 													 values[1][i])))

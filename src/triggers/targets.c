@@ -299,11 +299,15 @@ simdup_trigger_find_uniques(Relation table, TriggerState *state)
 		Form_pg_index form = index->rd_index;
 		UniqueIndex *unique = &state->uniques[state->n_uniques];
 
-		if (form->indisunique && form->indisready && form->indimmediate &&
-			index->rd_rel->relam == BTREE_AM_OID)
+		if ((form->indisunique || form->indisexclusion) && form->indisready &&
+			form->indimmediate)
 		{
 			unique->info = BuildIndexInfo(index);
-			BuildSpeculativeIndexInfo(index, unique->info);
+			if (!form->indisexclusion)
+				BuildSpeculativeIndexInfo(index, unique->info);
+			unique->procs = form->indisexclusion
+								? unique->info->ii_ExclusionProcs
+								: unique->info->ii_UniqueProcs;
 			unique->info->ii_PredicateState =
 				ExecPrepareQual(unique->info->ii_Predicate, state->estate);
 			memcpy(unique->collations, index->rd_indcollation,

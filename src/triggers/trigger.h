@@ -32,6 +32,14 @@ typedef struct TriggerOptions
 	char *condition; /* NULL: every near row counts */
 } TriggerOptions;
 
+/* Generated columns of a table, and how to compute them. */
+typedef struct GeneratedColumns
+{
+	int n;
+	int *columns;
+	ExprState **values;
+} GeneratedColumns;
+
 /* A table that a search reads, and the index by which it does. */
 typedef struct TriggerTarget
 {
@@ -40,8 +48,9 @@ typedef struct TriggerTarget
 	AttrNumber key; /* of flag and log */
 	AttrNumber flag;
 	Oid key_index;			 /* of a flag, once a chain was followed */
-	bool has_map;			 /* is map known? */
+	bool has_map;			 /* are the next two known? */
 	TupleConversionMap *map; /* to the trigger's table, NULL if alike */
+	GeneratedColumns virtual_columns;
 
 	/* open while a search lasts; the last two once they are needed */
 	Relation heap;
@@ -50,10 +59,11 @@ typedef struct TriggerTarget
 	struct IndexFetchTableData *fetch;
 } TriggerTarget;
 
-/* A unique index of the table that is written to. */
+/* A unique index, or one of an exclusion, of the table that is written to. */
 typedef struct UniqueIndex
 {
 	IndexInfo *info;
+	Oid *procs; /* of a stored and the new row: both cannot be stored */
 	Oid collations[INDEX_MAX_KEYS];
 } UniqueIndex;
 
@@ -126,14 +136,13 @@ typedef struct TriggerState
 	Bitmapset *flags;	 /* all columns that triggers of the table set */
 	Bitmapset *deciding; /* columns whose change may change the index's value */
 	Bitmapset *acting;	 /* columns whose change makes a trigger act */
-	Bitmapset *partition_key; /* columns whose change makes it lock */
+	Bitmapset *locking;	 /* columns whose change makes log and reject lock */
+	Bitmapset *partition_key;
 	TriggerTarget *own;
 	IndexInfo *index_info;
 	EState *estate;
-	TupleTableSlot *slot; /* for a version of the row */
-	int n_generated; /* stored generated columns that BEFORE triggers compute */
-	int *generated;
-	ExprState **generations;
+	TupleTableSlot *slot;			 /* for a version of the row */
+	GeneratedColumns stored_columns; /* that BEFORE triggers compute */
 
 	Oid condition_oid;
 	Oid log_table;
@@ -155,6 +164,16 @@ extern TriggerState *simdup_trigger_setup(FunctionCallInfo fcinfo,
  */
 extern int simdup_trigger_read(const Trigger *trigger, Oid sibling,
 							   TriggerOptions *options);
+
+/* Find the generated columns of a kind among the columns of a table. */
+extern void simdup_trigger_find_generated(TriggerState *state, Relation table,
+										  Bitmapset *columns, char kind,
+										  GeneratedColumns *found);
+
+/* Return a row, which is in a slot, with generated columns computed. */
+extern HeapTuple simdup_trigger_generate(TriggerState *state,
+										 const GeneratedColumns *generated,
+										 TupleTableSlot *slot, HeapTuple tuple);
 
 /*
  * Return the tables that arrivals in this one lock. A partition's trigger is a clone,

@@ -1,21 +1,24 @@
 # existing_table: the page "An existing table" fills a table at once, in batches, and by
-# a bulk load. Each sets what its trigger sets for rows that arrive one by one. The statements are those of the page.
+# a bulk load. Each sets what its trigger sets for rows that arrive one by one, also beside a
+# session that edits. The statements are those of the page.
 #
 # Depends on the server's internals.
 
 use strict;
 use warnings;
 
+use IPC::Run ();
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $page = slurp_file('doc/simdup-existing-table.md');
-my ($fill) = $page =~ /^(WITH f AS MATERIALIZED .*?;\n)/ms or die 'the page has no fill';
+my ($fill) = $page =~ /^(BEGIN;\nLOCK .*?^COMMIT;\n)/ms or die 'the page has no fill';
 my ($fingerprint) = $page =~ /^(\\set fingerprint .*\n)/m or die 'the page names no fingerprint';
 my ($add) = $page =~ /^(SELECT format\('ALTER TABLE .*?\\gexec\n)/ms or die 'the page adds no flag';
 my ($batches) = $page =~ /^(SELECT format\(\$\$.*?\\gexec\n)/ms or die 'the page has no batches';
-my ($load) = $page =~ /^(BEGIN;\n.*?^COMMIT;\n)/ms or die 'the page has no bulk load';
+my ($load) = $page =~ /^(BEGIN;\nALTER .*?^COMMIT;\n)/ms or die 'the page has no bulk load';
+my ($free) = $page =~ /^(WITH RECURSIVE walk.*?;\n)/ms or die 'the page frees no loops';
 my ($index, $trigger) = (q{CREATE INDEX letter_near ON letter USING hamming (content)},
 	q{CREATE TRIGGER flag BEFORE INSERT OR UPDATE ON letter FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('repeats'});
 
@@ -203,6 +206,60 @@ $statement
 SELECT count(*), count(*) FILTER (WHERE originals <> 1) FROM (SELECT count(*) - count(repeats) AS originals FROM letter GROUP BY left(content, 32)) AS family;
 SQL
 	is((split /\n/, $families)[-1], '60|0', "$name after the trigger: each family has one original");
+}
+
+# --- beside a session that edits copies: no flags in a loop
+
+my ($loops) = $free =~ s/UPDATE .*? \(SELECT id (.*?)\);/SELECT count(*) $1;/sr;
+my $edit = PostgreSQL::Test::Utils::tempdir() . '/edit.sql';
+append_to_file($edit, "\\set id random(1, 600)\n\\set n random(1, 9)\nUPDATE letter SET content = left(content, 263) || ' ' || :n WHERE id = :id;\n");
+$node->safe_psql('postgres', <<"SQL");
+DROP TABLE letter;
+CREATE TABLE letter (id int PRIMARY KEY, content text, repeats int);
+$index;
+INSERT INTO letter SELECT i, (SELECT string_agg(md5(concat(i % 60, ' ', j)), ' ') FROM generate_series(1, 8) AS j) || ' ' || i % 3 FROM generate_series(1, 600) AS i;
+$trigger);
+SQL
+for my $case ([ 'the fill', "\\set table letter\n\\set key id\n\\set flag repeats\n${fingerprint}\\set content content\n\\set distance 8\n\\set scope true\n\\set condition true\n$fill" ],
+	[ 'batches', $batches =~ s/5000|4999/$& - 4960/ger ])
+{
+	my ($name, $statement) = @$case;
+	my $n_edits = 0;
+	my $found = 0;
+
+	for (1 .. 5)
+	{
+		$node->safe_psql('postgres', 'UPDATE letter SET repeats = NULL');
+		my $pgbench = IPC::Run::start([ 'pgbench', '-n', '-h', $node->host, '-p', $node->port, '-T', 1, '-f', $edit, 'postgres' ], '>', \my $out, '2>&1');
+		$node->safe_psql('postgres', $statement);
+		$pgbench->finish;
+		$n_edits += $1 if $out =~ /number of transactions actually processed: (\d+)/;
+		$found += $node->safe_psql('postgres', $loops);
+	}
+	cmp_ok($n_edits, '>', 100, "$name beside edits");
+	is($found, '0', '... and no loop');
+}
+
+# --- the statement that frees loops, on flags by chance
+
+for my $seed (1 .. 20)
+{
+	my %flag;
+	my %freed;
+
+	srand($seed);
+	%flag = map { $_ => rand() < 0.9 ? 1 + int rand 40 : undef } 1 .. 40;
+	for my $id (keys %flag)
+	{
+		my %met;
+
+		for (my $at = $id; defined $at && !$met{$at}; $at = $flag{$at}) { $met{$at} = 1; $freed{$id} = 1 if defined $flag{$at} && $flag{$at} == $id; }
+		delete $freed{$id} if grep { $_ < $id } keys %met;
+	}
+	my $values = join ', ', map { "($_, " . ($flag{$_} // 'NULL') . ')' } keys %flag;
+	is($node->safe_psql('postgres', "BEGIN; TRUNCATE letter; ALTER TABLE letter DISABLE TRIGGER flag; INSERT INTO letter (id, repeats) VALUES $values; SET client_min_messages = error;
+		CREATE TEMP TABLE before ON COMMIT DROP AS SELECT id FROM letter WHERE repeats IS NULL; $free SELECT coalesce(string_agg(id::text, ' ' ORDER BY id), '') FROM letter WHERE repeats IS NULL AND id NOT IN (SELECT id FROM before); ROLLBACK"),
+		join(' ', sort { $a <=> $b } keys %freed), "flags by chance, $seed: the smallest key of each loop is freed");
 }
 
 $node->stop;
