@@ -181,9 +181,12 @@ is_ended_here(HeapTupleHeader header)
  * table of which it has deleted nothing.
  */
 HeapTuple
-simdup_trigger_moved_version(TriggerState *state, HeapTuple row,
-							 CommandId command, bool is_after)
+simdup_trigger_moved_version(TriggerState *state, const TriggerData *trigdata)
 {
+	bool is_after = TRIGGER_FIRED_AFTER(trigdata->tg_event);
+	HeapTuple row = is_after ? trigdata->tg_trigtuple : state->row.complete;
+	CommandId command = is_after ? HeapTupleHeaderGetCmin(row->t_data)
+								 : GetActiveSnapshot()->curcid;
 	ScanKeyData keys[INDEX_MAX_KEYS];
 	HeapTuple found = NULL;
 	bool has_moved = false;

@@ -203,10 +203,8 @@ find_column(TriggerData *trigdata, const TriggerState *state, const char *name,
 					   table),
 				is_set
 					? add_hint(trigdata, state->kind)
-					: errdetail(
-						  "A virtual column is not stored, so that two versions of a row cannot be compared in it."),
-				is_set ? 0
-					   : errhint("Name the columns that it is computed from."));
+					: errhint(
+						  "A virtual column is not stored, and cannot be compared: name the columns that it is computed from."));
 	return attnum;
 }
 

@@ -229,12 +229,13 @@ is_key_index(Relation index, TupleDesc desc, Bitmapset *columns,
 	for (int i = 0; i < form->indnkeyatts; i++)
 	{
 		AttrNumber attnum = form->indkey.values[i];
-		Form_pg_attribute att = TupleDescAttr(desc, attnum - 1);
 
 		if (bms_is_member(attnum, columns) &&
-			index->rd_indcollation[i] == att->attcollation &&
+			index->rd_indcollation[i] ==
+				TupleDescAttr(desc, attnum - 1)->attcollation &&
 			index->rd_opfamily[i] ==
-				lookup_type_cache(att->atttypid, TYPECACHE_BTREE_OPFAMILY)
+				lookup_type_cache(TupleDescAttr(desc, attnum - 1)->atttypid,
+								  TYPECACHE_BTREE_OPFAMILY)
 					->btree_opf)
 			missing = bms_del_member(missing, attnum);
 		else if (!bms_is_member(attnum, beside))
@@ -265,7 +266,10 @@ simdup_trigger_key_index(Oid relid, const TriggerState *state)
 	{
 		Relation index = index_open(lfirst_oid(cell), AccessShareLock);
 
-		if (is_not_null && !OidIsValid(found) &&
+		/* one that begins with the key finds it soonest */
+		if (is_not_null &&
+			(!OidIsValid(found) ||
+			 bms_is_member(index->rd_index->indkey.values[0], columns)) &&
 			is_key_index(index, desc, columns, beside))
 			found = RelationGetRelid(index);
 		index_close(index, NoLock);

@@ -251,12 +251,6 @@ extern const NearRow *simdup_trigger_first_near(TriggerState *state);
  */
 extern const NearRow *simdup_trigger_next_near(TriggerState *state);
 
-/*
- * Return the command of this transaction that wrote a version of a row, or
- * InvalidCommandId if another transaction did.
- */
-extern CommandId simdup_trigger_command(HeapTupleHeader header);
-
 /* End a search, also one that found nothing. */
 extern void simdup_trigger_end_search(TriggerState *state);
 
@@ -271,15 +265,12 @@ extern bool simdup_trigger_is_this_row(TriggerState *state,
 									   TupleTableSlot *slot);
 
 /*
- * Return the earlier version of a row whose INSERT is the second half of an UPDATE
- * that moved it to another partition, or else NULL. `row` is the new row, as the
- * command stores it. An AFTER trigger gets the version that the transaction found:
- * later ones may not have been judged. The version has the layout of the table
- * that is written to.
+ * Return the earlier version of the new row, if its INSERT is the second half of an
+ * UPDATE that moved it to another partition, else NULL. An AFTER trigger gets the
+ * version that the transaction found: later ones may not have been judged.
  */
 extern HeapTuple simdup_trigger_moved_version(TriggerState *state,
-											  HeapTuple row, CommandId command,
-											  bool is_after);
+											  const TriggerData *trigdata);
 
 /* Copy a value of the key's type, so that it lasts as long as the search. */
 extern NullableDatum simdup_trigger_key(const TriggerState *state,

@@ -161,13 +161,8 @@ read_row(TriggerData *trigdata, TriggerState *state)
 											new_slot(trigdata), row->tuple);
 	row->key.value = heap_getattr(row->complete, state->key, state->tupdesc,
 								  &row->key.isnull);
-	if (!is_update && is_after)
-		old = simdup_trigger_moved_version(state, old,
-										   simdup_trigger_command(old->t_data),
-										   true);
-	else if (!is_update)
-		old = simdup_trigger_moved_version(state, row->complete,
-										   GetActiveSnapshot()->curcid, false);
+	if (!is_update)
+		old = simdup_trigger_moved_version(state, trigdata);
 	if (old != NULL)
 	{
 		acts = !have_equal_columns(state->tupdesc, state->acting, row->complete,

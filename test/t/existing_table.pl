@@ -208,36 +208,36 @@ SQL
 	is((split /\n/, $families)[-1], '60|0', "$name after the trigger: each family has one original");
 }
 
-# --- beside a session that edits copies: no flags in a loop
+# --- beside an edit of an older copy, between the snapshot of the fill and its commit
 
 my ($loops) = $free =~ s/UPDATE .*? \(SELECT id (.*?)\);/SELECT count(*) $1;/sr;
-my $edit = PostgreSQL::Test::Utils::tempdir() . '/edit.sql';
-append_to_file($edit, "\\set id random(1, 600)\n\\set n random(1, 9)\nUPDATE letter SET content = left(content, 263) || ' ' || :n WHERE id = :id;\n");
-$node->safe_psql('postgres', <<"SQL");
-DROP TABLE letter;
-CREATE TABLE letter (id int PRIMARY KEY, content text, repeats int);
-$index;
-INSERT INTO letter SELECT i, (SELECT string_agg(md5(concat(i % 60, ' ', j)), ' ') FROM generate_series(1, 8) AS j) || ' ' || i % 3 FROM generate_series(1, 600) AS i;
-$trigger);
-SQL
+
+sub in_background { return IPC::Run::start([ 'psql', '-qXAt', '-d', $node->connstr('postgres') ], '<', \$_[0], '>', \my $out, '2>&1'); }
+
 for my $case ([ 'the fill', "\\set table letter\n\\set key id\n\\set flag repeats\n${fingerprint}\\set content content\n\\set distance 8\n\\set scope true\n\\set condition true\n$fill" ],
-	[ 'batches', $batches =~ s/5000|4999/$& - 4960/ger ])
+	[ 'a batch', $batches ])
 {
 	my ($name, $statement) = @$case;
-	my $n_edits = 0;
-	my $found = 0;
+	my $err;
 
-	for (1 .. 5)
-	{
-		$node->safe_psql('postgres', 'UPDATE letter SET repeats = NULL');
-		my $pgbench = IPC::Run::start([ 'pgbench', '-n', '-h', $node->host, '-p', $node->port, '-T', 1, '-f', $edit, 'postgres' ], '>', \my $out, '2>&1');
-		$node->safe_psql('postgres', $statement);
-		$pgbench->finish;
-		$n_edits += $1 if $out =~ /number of transactions actually processed: (\d+)/;
-		$found += $node->safe_psql('postgres', $loops);
-	}
-	cmp_ok($n_edits, '>', 100, "$name beside edits");
-	is($found, '0', '... and no loop');
+	$node->safe_psql('postgres', <<"SQL");
+DROP TABLE IF EXISTS letter, go;
+CREATE TABLE go (go bool);
+CREATE TABLE letter (id int PRIMARY KEY, content text, repeats int);
+$index;
+INSERT INTO letter VALUES (1, 'Bus 14 is late, every morning, again!'), (2, 'Bus 14 is late, every morning, again.'), (3, 'No shade at all.'), (4, 'No shade at all!');
+$trigger);
+SQL
+	# the fill waits for row 4 with all that it has found
+	my $holder = in_background('BEGIN; SELECT id FROM letter WHERE id = 4 FOR UPDATE; DO $$ BEGIN WHILE NOT EXISTS (SELECT FROM go) LOOP PERFORM pg_sleep(0.05); END LOOP; END $$; COMMIT;');
+	$node->poll_query_until('postgres', q{SELECT count(*) > 0 FROM pg_locks WHERE relation = 'letter'::regclass AND mode = 'RowShareLock'}) or die 'no row is locked';
+	my $filling = in_background($statement);
+	$node->poll_query_until('postgres', q{SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event_type = 'Lock'}) or die 'no fill waits';
+	$node->psql('postgres', q{SET lock_timeout = '300ms'; UPDATE letter SET content = content || ' Really' WHERE id = 1}, stderr => \$err);
+	like($err, qr/lock timeout/, "$name: an edit waits for it");
+	$node->safe_psql('postgres', 'INSERT INTO go VALUES (true)');
+	$_->finish for $holder, $filling;
+	is($node->safe_psql('postgres', "$loops; SELECT count(repeats) FROM letter"), "0\n2", '... and no flags lead in a loop');
 }
 
 # --- the statement that frees loops, on flags by chance

@@ -66,7 +66,7 @@ for my $case (@tables)
 
 $node->safe_psql('postgres', 'CREATE TABLE t (id int PRIMARY KEY, v int GENERATED ALWAYS AS (id + 1), fp simhash64, repeats int); CREATE INDEX ON t USING hamming (fp)');
 like(said($node, q{CREATE TRIGGER t BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('repeats', 'columns => v'); INSERT INTO t VALUES (1)}),
-	qr/column "v" of relation "t" is generated.*A virtual column is not stored.*Name the columns/s, 'a virtual column in the option columns: the error has the reason');
+	qr/column "v" of relation "t" is generated.*A virtual column is not stored.*name the columns/s, 'a virtual column in the option columns: the error has the reason');
 
 # --- versions of one row
 
