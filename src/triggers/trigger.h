@@ -221,7 +221,7 @@ extern void simdup_trigger_fetch(TriggerState *state, const NearRow *near);
 
 /*
  * Return an index that makes the columns of the option `key` a key of a table. If
- * there is none, the key is an ERROR that says what it lacks, or for reject
+ * there is none, the key is an ERROR that tells its lack, or for reject
  * InvalidOid is returned.
  */
 extern Oid simdup_trigger_key_index(Oid relid, const TriggerState *state);

@@ -212,7 +212,15 @@ SQL
 
 my ($loops) = $free =~ s/UPDATE .*? \(SELECT id (.*?)\);/SELECT count(*) $1;/sr;
 
-sub in_background { return IPC::Run::start([ 'psql', '-qXAt', '-d', $node->connstr('postgres') ], '<', \$_[0], '>', \my $out, '2>&1'); }
+# psql in the background, on a script
+sub in_background
+{
+	my ($script) = @_;
+	my $file = PostgreSQL::Test::Utils::tempdir() . '/background.sql';
+
+	append_to_file($file, $script);
+	return IPC::Run::start([ 'psql', '-qXAt', '-d', $node->connstr('postgres'), '-f', $file ], '<', \undef, '>', \my $out, '2>&1');
+}
 
 for my $case ([ 'the fill', "\\set table letter\n\\set key id\n\\set flag repeats\n${fingerprint}\\set content content\n\\set distance 8\n\\set scope true\n\\set condition true\n$fill" ],
 	[ 'a batch', $batches ])
