@@ -89,7 +89,7 @@ BEGIN
         JOIN pg_attribute AS a ON a.attrelid = target AND a.attname = g.args[1]
         LEFT JOIN pg_attribute AS k ON k.attrelid = target AND EXISTS (
           SELECT FROM unnest(g.args[2:]) AS o (option),
-            substring(o.option FROM '^key => \s*(.*?)\s*$') AS name
+            substring(o.option FROM '^\s*key\s*=>\s*(.*?)\s*$') AS name
           WHERE k.attname = lower(name COLLATE "C") OR name = format('"%s"', replace(k.attname, '"', '""')))
       ORDER BY a.attnum, t.tgname),
     part AS (

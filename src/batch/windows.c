@@ -335,6 +335,7 @@ simdup_cluster(PG_FUNCTION_ARGS)
 	{
 		ClusterCall *call = cluster_call(fcinfo);
 
+		SIMDUP_REFUSE_NULL_TREATMENT(winobj, fcinfo);
 		find_options(fcinfo, winobj, call);
 		find_clusters(clusters, winobj, call);
 	}
