@@ -55,14 +55,14 @@ BEGIN
   ELSIF method = 'given' THEN
     min_resemblance := NULL;
   END IF;
-  SELECT s.columns, s.contents_of, s.has_scope, s.day_column, s.statement
+  SELECT s.columns, s.contents_of, s.columns[4] IS NOT NULL, s.columns[6], s.statement
   INTO STRICT columns, contents_of, has_scope, day_column, statement
   FROM @extschema@.simdup_grouping_source(source, max_distance, method,
     CASE WHEN groups IS NULL THEN min_resemblance END, w, unit, columns) AS s;
   has_content := coalesce(contents_of <> 'varbit'::regtype, false);
   SELECT min(a.attname) FILTER (WHERE NOT has_column_privilege(source, a.attnum, 'SELECT')),
     coalesce(array_agg(a.attname ORDER BY a.attnum) FILTER (
-      WHERE a.attname <> ALL (array_remove(columns, NULL))), '{}')
+      WHERE a.attname <> ALL (array_remove(columns[:5], NULL))), '{}')
   INTO STRICT hidden, names
   FROM pg_attribute AS a
   WHERE a.attrelid = source AND a.attnum > 0 AND NOT a.attisdropped;

@@ -139,12 +139,17 @@ extern void _PG_init(void);
 #define SIMDUP_BEGINSCAN_PARALLEL(heap, scan) \
 	table_beginscan_parallel(heap, scan, SO_NONE)
 
+/* what advice rules out is disabled */
+#define SIMDUP_COUNT_RULED_OUT(path, extra) \
+	((path)->disabled_nodes += ((extra)->pgs_mask & PGS_FOREIGNJOIN) == 0)
+
 /*
  * The server keeps a pointer to an access method's routine. Before, it copies
  * the routine and frees what the handler returned.
  */
 #define SIMDUP_AM_ROUTINE(routine) (&(routine))
 #else
+#define SIMDUP_COUNT_RULED_OUT(path, extra) ((void) (extra))
 /* no aggregate is computed below a join */
 #define IS_GROUPED_REL(rel) false
 

@@ -241,6 +241,7 @@ simdup_offer_cost(const JoinOffer *offer, Path *path)
 		bytes += offer->sides[side]->rows *
 				 (offer->targets[side]->width + SizeofMinimalTupleHeader + 24);
 	}
+	SIMDUP_COUNT_RULED_OUT(path, offer->extra);
 	if (bytes > (double) get_hash_memory_limit() / 2)
 		cost += 2 * bytes / BLCKSZ * seq_page_cost;
 	cost +=
