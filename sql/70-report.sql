@@ -444,6 +444,8 @@ BEGIN
       'Write https://city.example/letters/%s or /letters/%s.'),
     (language !~ '^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$', 'invalid language', language,
       'Write a language tag, such as "en" or "zh-CN".'),
+    (language !~* '^(en|zh)(-|$)' AND given = '{}', 'there are no texts in this language', language,
+      'There are texts in "en" and "zh". The argument translations can give others.'),
     (jsonb_typeof(translations) <> 'object', 'translations is not a JSON object', translations::text,
       'Write {"case": "Fall {1}"}.')) AS v (is_wrong, message, value, hint)
   WHERE v.is_wrong
