@@ -48,8 +48,8 @@ BEGIN
   FOR key, content, sketch, columns IN EXECUTE format($query$
     SELECT k.key, %s, %s, to_jsonb(ARRAY[%s]::jsonb[])
     FROM (SELECT DISTINCT unnest($1)) AS k (key) JOIN %s AS s ON s.%I %s k.key::%s $query$,
-    coalesce(format(CASE WHEN x.contents_of <> 'varbit'::regtype THEN 's.%I::text' END, x.columns[3]), 'NULL'),
-    coalesce(format(CASE x.contents_of WHEN 'varbit'::regtype THEN 's.%I::varbit' END, x.columns[3]), 'NULL'),
+    CASE WHEN x.contents_of <> 'varbit'::regtype THEN format('s.%I::text', x.columns[3]) ELSE 'NULL' END,
+    CASE x.contents_of WHEN 'varbit'::regtype THEN format('s.%I::varbit', x.columns[3]) ELSE 'NULL' END,
     further, source, x.columns[1], x.same_key, x.keys_of)
   USING keys
   LOOP

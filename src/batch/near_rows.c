@@ -133,8 +133,8 @@ set_row(ResultRow *result, const NearRows *r, uint32 row,
 		set_number(result, MEMBER, r->serial[row] - r->serial[first] + 1);
 		set_number(result, SERIAL, r->serial[row]);
 		set_number(result, CLUSTER_SIZE, r->size[first]);
-		if (r->in_all != NULL)
-			set_number(result, OUTSIDE, r->in_all[first] - r->size[first]);
+		set_number(result, OUTSIDE,
+				   r->in_all == NULL ? 0 : r->in_all[first] - r->size[first]);
 		set(result, IS_REPEAT,
 			BoolGetDatum(r->in_all != NULL ? simdup_get_bit(r->repeats, row)
 										   : row != first));
@@ -364,7 +364,7 @@ simdup_near_rows(PG_FUNCTION_ARGS)
 			r.in_all = simdup_alloc0((n + 1) * sizeof(uint32));
 			r.repeats = simdup_alloc0(n / 8 + 1);
 			simdup_grouping_table(r.grouping.rows, PG_GETARG_OID(1),
-								  "t.key, t.id, pg_catalog.count(*) OVER w, pg_catalog.row_number() OVER (w ORDER BY t.key)",
+								  "t.key, t.id, count(*) OVER w, row_number() OVER (w ORDER BY t.key)",
 								  "WINDOW w AS (PARTITION BY t.id)", 1, INT8OID,
 								  take_member, &r);
 		}

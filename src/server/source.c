@@ -307,7 +307,7 @@ put_column(SimdupSource *source, StringInfo text, SimdupSourceColumn which,
 						 text_type, text_type);
 	else if (which == SIMDUP_SOURCE_CLUSTER)
 		appendStringInfoString(text,
-							   "CASE WHEN NOT s.cluster IS NULL THEN pg_catalog.dense_rank() OVER (ORDER BY s.cluster) END");
+							   "CASE WHEN NOT s.cluster IS NULL THEN dense_rank() OVER (ORDER BY s.cluster) END");
 	else
 		appendStringInfo(text, "s.%s",
 						 quote_identifier(NameStr(column->attname)));

@@ -173,6 +173,7 @@ SELECT distance = simhash(a) <~> simhash(b) AS same FROM (VALUES ('the rose is a
 SELECT * FROM simdup_explain('a', 'b', w => 0);
 
 -- plan advice rules the node out, where the server has it
+RESET enable_nestloop;
 SELECT current_setting('server_version_num')::int >= 190000 AS has_advice \gset
 \if :has_advice
 LOAD 'pg_plan_advice';
