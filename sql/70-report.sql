@@ -56,14 +56,14 @@ BEGIN
   ELSIF method = 'given' THEN
     min_resemblance := NULL;
   END IF;
-  SELECT s.columns, s.contents_of, s.has_scope, s.day_column, s.statement
+  SELECT s.columns, s.contents_of, s.columns[4] IS NOT NULL, s.columns[6], s.statement
   INTO STRICT columns, contents_of, has_scope, day_column, statement
   FROM @extschema@.simdup_grouping_source(source, max_distance, method,
     CASE WHEN groups IS NULL THEN min_resemblance END, w, unit, columns) AS s;
   has_content := coalesce(contents_of <> 'varbit'::regtype, false);
   SELECT min(a.attname) FILTER (WHERE NOT has_column_privilege(source, a.attnum, 'SELECT')),
     coalesce(array_agg(a.attname ORDER BY a.attnum) FILTER (
-      WHERE a.attname <> ALL (array_remove(columns, NULL))), '{}')
+      WHERE a.attname <> ALL (array_remove(columns[:5], NULL))), '{}')
   INTO STRICT hidden, names
   FROM pg_attribute AS a
   WHERE a.attrelid = source AND a.attnum > 0 AND NOT a.attisdropped;
@@ -453,6 +453,8 @@ BEGIN
       'Write https://city.example/letters/%s or /letters/%s.'),
     (language !~ '^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$', 'invalid language', language,
       'Write a language tag, such as "en" or "zh-CN".'),
+    (language !~* '^(en|zh)(-|$)' AND given = '{}', 'there are no texts in this language', language,
+      'There are texts in "en" and "zh". The argument translations can give others.'),
     (jsonb_typeof(translations) <> 'object', 'translations is not a JSON object', translations::text,
       'Write {"case": "Fall {1}"}.')) AS v (is_wrong, message, value, hint)
   WHERE v.is_wrong

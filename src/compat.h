@@ -147,6 +147,10 @@ extern void _PG_init(void);
 #define SIMDUP_REFUSE_NULL_TREATMENT(winobj, fcinfo) \
 	WinCheckAndInitializeNullTreatment(winobj, false, fcinfo)
 
+/* what advice rules out is disabled */
+#define SIMDUP_COUNT_RULED_OUT(path, extra) \
+	((path)->disabled_nodes += ((extra)->pgs_mask & PGS_FOREIGNJOIN) == 0)
+
 /*
  * The server keeps a pointer to an access method's routine. Before, it copies
  * the routine and frees what the handler returned.
@@ -155,6 +159,7 @@ extern void _PG_init(void);
 #else
 #define SIMDUP_REFUSE_NULL_TREATMENT(winobj, fcinfo) ((void) 0)
 
+#define SIMDUP_COUNT_RULED_OUT(path, extra) ((void) (extra))
 /* no aggregate is computed below a join */
 #define IS_GROUPED_REL(rel) false
 

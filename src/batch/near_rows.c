@@ -34,15 +34,12 @@ typedef struct NearRows
 	uint32 *rank;	/* of its cluster, from 1, the largest first; 0: in none */
 	uint32 *serial; /* among the rows of all clusters, by rank, from 1 */
 	uint64 *fps;
+	uint32 *
+		in_all; /* members of its group, in the source or not; NULL: no groups */
+	uint8 *repeats; /* bits: it is not the first member */
 	/* by first row */
-	uint32 *size;	 /* of the cluster or group */
-	uint32 *outside; /* members of the group that are not in the source */
-	uint8 *
-		is_later; /* bits: of a group whose first member is not in the source */
+	uint32 *size; /* of the cluster or group */
 	uint8 *near;  /* bits: of a fingerprint that is near another */
-	/* by id: a row, as an odd number, or as an even one the row before which others come */
-	SimdupEntry *members;
-	Size n_members, members_size;
 } NearRows;
 
 /* The columns of the result. */
@@ -136,9 +133,11 @@ set_row(ResultRow *result, const NearRows *r, uint32 row,
 		set_number(result, MEMBER, r->serial[row] - r->serial[first] + 1);
 		set_number(result, SERIAL, r->serial[row]);
 		set_number(result, CLUSTER_SIZE, r->size[first]);
-		set_number(result, OUTSIDE, r->outside[first]);
+		set_number(result, OUTSIDE,
+				   r->in_all == NULL ? 0 : r->in_all[first] - r->size[first]);
 		set(result, IS_REPEAT,
-			BoolGetDatum(row != first || simdup_get_bit(r->is_later, first)));
+			BoolGetDatum(r->in_all != NULL ? simdup_get_bit(r->repeats, row)
+										   : row != first));
 		set(result, DISTANCE,
 			Int32GetDatum(simdup_hamming64(fingerprint->fp, r->fps[first])));
 	}
@@ -180,16 +179,19 @@ put_row(const NearRows *r, uint32 scope, uint32 row,
 	MemoryContextReset(rows->row_context);
 }
 
-/* Note a member that is no row: see simdup_members_read. */
+/* Take a member of a group: a sink of simdup_grouping_table. */
 static void
-add_gone(void *arg, Datum key pg_attribute_unused(), int64 id)
+take_member(void *arg, Datum *values)
 {
 	NearRows *r = arg;
+	uint32 row = simdup_keynumbers_find(r->grouping.rows->numbers, values[0]);
 
-	r->members = simdup_grow(r->members, &r->members_size, r->n_members + 1,
-							 sizeof(SimdupEntry));
-	r->members[r->n_members++] =
-		(SimdupEntry){(uint64) id, 2 * (uint64) r->grouping.next_row};
+	if (row >= r->grouping.rows->n)
+		return;
+	r->grouping.ids[row] = DatumGetInt64(values[1]);
+	r->in_all[row] = (uint32) DatumGetInt64(values[2]);
+	if (DatumGetInt64(values[3]) > 1)
+		simdup_set_bit(r->repeats, row);
 }
 
 /*
@@ -220,50 +222,29 @@ put_others(const NearRows *r)
 }
 
 /*
- * Find the first row of each row's group, and what the group has outside of the source.
- * A row without a group is its own first row.
+ * Find the first row of each row's group. A row without a group is its own first row.
  */
 static void
 find_first_rows(NearRows *r)
 {
 	const int64 *ids = r->grouping.ids;
 	Size n = r->grouping.rows->n;
-	Size next;
+	SimdupEntry *rows = simdup_alloc((n + 1) * sizeof(SimdupEntry));
+	Size n_rows = 0;
 
 	r->first = simdup_alloc((n + 1) * sizeof(uint32));
-	r->members = simdup_grow(r->members, &r->members_size, r->n_members + n + 1,
-							 sizeof(SimdupEntry));
 	for (Size row = 0; row < n; row++)
 	{
 		r->first[row] = (uint32) row;
-		if (ids[row] != SIMDUP_NO_ID)
-			r->members[r->n_members++] =
-				(SimdupEntry){(uint64) ids[row], 2 * row + 1};
-	}
-	simdup_sort_pairs(r->members, r->n_members);
-	for (Size i = 0; i < r->n_members; i = next)
-	{
-		uint32 first = SIMDUP_NO_ROW;
-		uint32 n_gone = 0;
-
-		for (next = i; next < r->n_members &&
-					   r->members[next].value == r->members[i].value;
-			 next++)
-		{
-			uint32 row = (uint32) (r->members[next].row / 2);
-
-			if (r->members[next].row % 2 == 0)
-				n_gone++;
-			else
-				r->first[row] = first = Min(first, row);
-		}
-		if (first == SIMDUP_NO_ROW)
+		if (ids[row] == SIMDUP_NO_ID)
 			continue;
-		r->outside[first] = n_gone;
-		if (r->members[i].row % 2 == 0)
-			simdup_set_bit(r->is_later, first);
+		rows[n_rows++] = (SimdupEntry){(uint64) ids[row], row};
 	}
-	simdup_free(r->members);
+	simdup_sort_pairs(rows, n_rows);
+	for (Size i = 1; i < n_rows; i++)
+		if (rows[i].value == rows[i - 1].value)
+			r->first[rows[i].row] = r->first[rows[i - 1].row];
+	simdup_free(rows);
 }
 
 /* Rank the clusters, of one size by their first rows, and number their rows. */
@@ -282,7 +263,8 @@ rank_clusters(NearRows *r)
 	for (Size row = 0; row < n; row++)
 		r->size[r->first[row]]++;
 	for (Size row = 0; row < n; row++)
-		if (r->size[row] + r->outside[row] > 1)
+		if (r->size[row] > 1 ||
+			(r->size[row] == 1 && r->in_all != NULL && r->in_all[row] > 1))
 			clusters[n_clusters++] =
 				(SimdupEntry){UINT64_MAX - r->size[row], row};
 	simdup_sort_pairs(clusters, n_clusters);
@@ -373,15 +355,19 @@ simdup_near_rows(PG_FUNCTION_ARGS)
 	fingerprints = r.grouping.fingerprints;
 	n = r.grouping.rows->n;
 	r.near = simdup_alloc0(n / 8 + 1);
-	r.is_later = simdup_alloc0(n / 8 + 1);
-	r.outside = simdup_alloc0((n + 1) * sizeof(uint32));
 	if (PG_ARGISNULL(1) && options.method != SIMDUP_GIVEN)
 		r.first = simdup_find_groups(fingerprints, NULL, mark_near, &r);
 	else
 	{
 		if (!PG_ARGISNULL(1))
-			simdup_members_read(&r.grouping, PG_GETARG_OID(1), true, add_gone,
-								&r);
+		{
+			r.in_all = simdup_alloc0((n + 1) * sizeof(uint32));
+			r.repeats = simdup_alloc0(n / 8 + 1);
+			simdup_grouping_table(r.grouping.rows, PG_GETARG_OID(1),
+								  "t.key, t.id, count(*) OVER w, row_number() OVER (w ORDER BY t.key)",
+								  "WINDOW w AS (PARTITION BY t.id)", 1, INT8OID,
+								  take_member, &r);
+		}
 		simdup_join_fingerprints(fingerprints, options.max_distance, mark_near,
 								 &r);
 		find_first_rows(&r);

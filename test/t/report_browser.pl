@@ -444,9 +444,11 @@ sub by_cron
 	my ($name, @values) = @_;
 	return ('psql', '-X', '-d', $node->connstr('postgres'), (map { ('-v', $_) } @values, "out=$folder/$name"), '-f', $report_script);
 }
+sql(q{SELECT simdup_group('cron_case', 'letters', 3); SELECT simdup_regroup('cron_case')});
 for my $case ([ 'by_source', 'source=letters', 'distance=3' ], [ 'by_columns', 'table=letter', 'body=body', 'fp=fp', 'distance=3' ],
 	[ 'by_expressions', 'table=letter WHERE true', 'key=id || $$$$', 'body=btrim(body)', q{fp='00000000000000ff'::simhash64} ],
-	[ 'by_contents', 'table=petition', 'body=left(body, 8)' ], [ 'in_chinese', 'source=letters', 'distance=3', 'lang=zh', encode_utf8('title=来信') ])
+	[ 'by_contents', 'table=petition', 'body=left(body, 8)' ], [ 'in_chinese', 'source=letters', 'distance=3', 'lang=zh', encode_utf8('title=来信') ],
+	[ 'by_groups', 'source=letters', 'groups=cron_case' ])
 {
 	my @command = by_cron(@$case);
 	my ($stdout, $stderr) = run_command(\@command);
