@@ -228,7 +228,7 @@ for my $page ('doc/simdup-operations.md', 'doc/simdup-scaling.md')
 sql(<<'SQL');
 CREATE TRIGGER flag BEFORE INSERT OR UPDATE ON page.petition FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('duplicate', 'key => id');
 SQL
-my $add = "INSERT INTO page.petition (district, id, content) SELECT 'district ' || i % 20, i, 'The lamp in our lane has been out since Monday ' || i % 20 FROM";
+my $add = "INSERT INTO page.petition (district, id, content) SELECT 'district ' || i % 20, i, md5((i % 20)::text) || md5((-i % 20)::text) FROM";
 sql("$add generate_series(1, 40) i");
 for my $mode ('block_writes', 'force_logical')
 {
