@@ -172,6 +172,7 @@ my @refused = (
 	[ "'petition', 'id', 'fp', 3, 'beside'", qr/relation "beside" already exists/ ],
 	[ "'petition', 'id', 'kind', 3, 'other'", qr/could not send all rows\nDETAIL:  localhost:\d+: ERROR:  invalid input syntax for type simhash64: "\w+"/ ]);
 like(said("CALL simdup_citus_pairs($_->[0])"), $_->[1], "simdup_citus_pairs($_->[0])") for @refused;
+sql('DROP VIEW petition_view');
 for my $name ('100% "of" %s $1', "n\xc3\xa4me " x 9)
 {
 	my $quoted = $name =~ s/"/""/gr;
