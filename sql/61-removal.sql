@@ -46,9 +46,9 @@ BEGIN
   WHERE NOT EXISTS (
     SELECT FROM pg_attribute AS a WHERE a.attrelid = map AND a.attname = n.name AND NOT a.attisdropped)
   LIMIT 1;
-  -- Citus is no dependency: its catalog is looked up by name
   IF to_regclass('pg_dist_partition') IS NOT NULL THEN
-    EXECUTE 'SELECT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = $1)' INTO is_distributed USING target;
+    EXECUTE 'SELECT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = $1)'
+      INTO is_distributed USING target;
   END IF;
   IF num_nulls(target, map) > 0 THEN
     RAISE EXCEPTION 'target and map must not be null' USING ERRCODE = 'null_value_not_allowed';
