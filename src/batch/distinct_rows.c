@@ -204,7 +204,8 @@ take_sides(void *arg, uint32 a, uint32 b, uint32 distance)
 		if ((join->side_of(join->arg, x) & SIMDUP_FIRST_SIDE) == 0)
 			continue;
 		for (uint32 y = b; y != SIMDUP_NO_ROW; y = next_of(d, y))
-			if (x != y && (join->side_of(join->arg, y) & SIMDUP_SECOND_SIDE) != 0)
+			if (x != y &&
+				(join->side_of(join->arg, y) & SIMDUP_SECOND_SIDE) != 0)
 				join->take(join->arg, x, y, distance);
 	}
 }

@@ -302,8 +302,7 @@ find_clusters(Clusters *clusters, WindowObject winobj, ClusterCall *call)
 	clusters->keys = simdup_keys_begin(call->call.key_type);
 	rows = simdup_rows_feed(&feed, &call->options);
 	read_rows(winobj, call, rows, n, clusters->cluster);
-	group =
-		simdup_find_groups(simdup_rows_distinct(rows), NULL, NULL, NULL);
+	group = simdup_find_groups(simdup_rows_distinct(rows), NULL, NULL, NULL);
 	list_clusters(clusters->cluster, (uint32) n, group, rows->n);
 	if (call->min_containment > 0)
 		name_campaigns(clusters, winobj, (uint32) n, rows->row_context);

@@ -77,11 +77,11 @@ typedef struct SimdupLeading
 	uint32_t *group;		   /* of each row: its first row */
 	uint32_t *component_group; /* of each component; NULL constraints: group */
 	SimdupWordSet cannot_link; /* (component, group) */
-	uint32_t *first_leader;	   /* of each distinct row: its first row that leads */
-	uint32_t *next_leader;	   /* of a row that leads: the next of its distinct row */
-	uint32_t *nearest;		   /* of each distinct row: the nearest leader so far */
-	uint8_t *distance;		   /* of that one */
-	SimdupEntry *found;		   /* leaders of one row: distance, row */
+	uint32_t *first_leader; /* of each distinct row: its first row that leads */
+	uint32_t *next_leader; /* of a row that leads: the next of its distinct row */
+	uint32_t *nearest;	   /* of each distinct row: the nearest leader so far */
+	uint8_t *distance;	   /* of that one */
+	SimdupEntry *found;	   /* leaders of one row: distance, row */
 	size_t room;
 } SimdupLeading;
 
