@@ -421,7 +421,7 @@ simdup_find_groups(SimdupFingerprints *fingerprints,
 	simdup_distinct_begin(&d, fingerprints);
 	d.sink = sink;
 	d.sink_arg = sink_arg;
-	if (method == SIMDUP_CAMPAIGNS)
+	if (method == SIMDUP_CAMPAIGNS || method == SIMDUP_TEMPLATES)
 		group = simdup_find_campaigns(&d);
 	else if (method == SIMDUP_LEADER)
 		group = group_by_leader(&d, constraints);

@@ -38,8 +38,7 @@ typedef struct NearRows
 	uint32 *rank;	/* of its cluster, from 1, the largest first; 0: in none */
 	uint32 *serial; /* among the rows of all clusters, by rank, from 1 */
 	uint64 *fps;
-	uint32 *
-		in_all; /* members of its group, in the source or not; NULL: no groups */
+	uint32 *in_all; /* members of its group in all; NULL: no groups */
 	uint8 *repeats; /* bits: it is not the first member */
 	/* by first row */
 	uint32 *size;	 /* of the cluster or group */
