@@ -48,40 +48,44 @@ join(uint32_t first, uint32_t e)
 	return simdup_fold_joined[starts[0] + n - 1];
 }
 
+/* Hand on an element. Return the last code point that was handed on. */
+static inline uint32_t
+hand_on(uint32_t e, uint32_t last, SimdupFoldSink sink,
+		SimdupFoldReplacer replace, void *arg)
+{
+	uint32_t folded = SIMDUP_EXPANSION_CHAR(e);
+	uint32_t joined = SIMDUP_EXPANSION_PAIRS(e) != 0 ? join(last, e) : 0;
+
+	if (joined == 0)
+	{
+		sink(arg, folded, SIMDUP_EXPANSION_CLASS(e));
+		return folded;
+	}
+	if (joined == SIMDUP_FOLD_EXCHANGE)
+	{
+		replace(arg, folded);
+		sink(arg, last, SIMDUP_EXPANSION_CLASS(e));
+		return last;
+	}
+	replace(arg, joined);
+	return joined;
+}
+
 uint32_t
 simdup_fold_other(uint32_t cp, uint32_t last, SimdupFoldSink sink,
 				  SimdupFoldReplacer replace, void *arg)
 {
 	SimdupFoldProperty property =
 		simdup_fold_properties[simdup_fold_number(cp)];
-	bool listed = property.char_class == SIMDUP_FOLD_LISTED;
 
-	for (int i = 0; i < (listed ? property.n : 1); i++)
-	{
-		uint32_t e =
-			listed
-				? simdup_fold_expansions[property.value + i]
-				: SIMDUP_EXPANSION(cp, property.char_class - SIMDUP_FOLD_SECOND,
-								   property.n);
-		uint32_t folded = SIMDUP_EXPANSION_CHAR(e);
-		SimdupCharClass char_class = SIMDUP_EXPANSION_CLASS(e);
-		uint32_t joined = join(last, e);
-
-		if (joined == 0)
-		{
-			sink(arg, folded, char_class);
-			last = folded;
-		}
-		else if (joined == SIMDUP_FOLD_EXCHANGE)
-		{
-			replace(arg, folded);
-			sink(arg, last, char_class);
-		}
-		else
-		{
-			replace(arg, joined);
-			last = joined;
-		}
-	}
+	if (property.char_class > SIMDUP_FOLD_LISTED)
+		return hand_on(SIMDUP_EXPANSION(cp,
+										property.char_class -
+											SIMDUP_FOLD_SECOND,
+										property.n),
+					   last, sink, replace, arg);
+	for (int i = 0; i < property.n; i++)
+		last = hand_on(simdup_fold_expansions[property.value + i], last, sink,
+					   replace, arg);
 	return last;
 }
