@@ -397,7 +397,8 @@ simdup_keynumbers_get(SimdupKeyNumbers *numbers, const Datum *keys, int n,
 	{
 		const KeySlot *slot = &numbers->slots[hashes[i] & numbers->mask];
 
-		if (slot->number != SIMDUP_NO_NUMBER && slot->hash == hashes[i])
+		if (slot->number != SIMDUP_NO_NUMBER && slot->hash == hashes[i] &&
+			numbers->keys->words != NULL)
 			__builtin_prefetch(&numbers->keys->words[slot->number]);
 	}
 	for (int i = 0; i < n; i++)
