@@ -104,7 +104,8 @@ typedef struct SimdupKeyNumbers SimdupKeyNumbers;
 
 /*
  * Begin numbers for the keys of an empty store, which gets each key once. The
- * collation says which texts are equal. The store must stay in memory.
+ * collation says which texts are equal. Of a store on disk, each key that is known is
+ * read.
  */
 extern SimdupKeyNumbers *simdup_keynumbers_begin(SimdupKeys *keys, Oid type,
 												 Oid collation);
