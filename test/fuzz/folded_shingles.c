@@ -1,10 +1,12 @@
 /*
  * folded_shingles.c
- *	  Folded shingles of any text, as strings and as elements, against windows
- *	  of its units found character by character; and fields of rows.
+ *	  Folded shingles of any text, as strings, and as elements by each set of
+ *	  instructions, against windows of its units found character by character; and
+ *	  fields of rows.
  */
 #include "core/fingerprint/hash.h"
 #include "core/fingerprint/shingle.h"
+#include "core/fingerprint/vectors.h"
 #include "core/host.h"
 #include "core/unicode/charclass.h"
 #include "naive.h"
@@ -297,17 +299,23 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 												  : naive_folded(text, len, &n);
 	Strings expected = naive_shingles(shingling, chars, n);
 	Shingles shingles = {0};
-	size_t at = 0;
-	size_t i = 0;
 	const char *bytes;
 	size_t bytes_len;
 
 	simdup_folded_shingles(shingling, text, len, collect_strings, &shingles);
 	must(same_strings(&shingles.strings, &expected));
-	simdup_folded_elements(shingling, text, len, collect_hashes, &shingles);
-	must(shingles.n_hashes == expected.n);
-	while (next_string(&expected, &at, &bytes, &bytes_len))
-		must(shingles.hashes[i++] == simdup_city64(bytes, bytes_len));
+	for (int v = SIMDUP_VECTORS_PLAIN; v <= (int) simdup_find_vectors(); v++)
+	{
+		size_t at = 0;
+		size_t i = 0;
+
+		simdup_vectors = (SimdupVectors) v;
+		shingles.n_hashes = 0;
+		simdup_folded_elements(shingling, text, len, collect_hashes, &shingles);
+		must(shingles.n_hashes == expected.n);
+		while (next_string(&expected, &at, &bytes, &bytes_len))
+			must(shingles.hashes[i++] == simdup_city64(bytes, bytes_len));
+	}
 	if (unit != SIMDUP_SHINGLE_RAW)
 		check_field(text, len, chars, n);
 	free(shingles.strings.bytes);

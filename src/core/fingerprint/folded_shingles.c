@@ -20,131 +20,6 @@ without_last(const char *bytes, size_t len)
 	return len;
 }
 
-/* Characters */
-
-/* Add a folded character unless it separates: a SimdupFoldSink. */
-static inline __attribute__((always_inline)) void
-add_char(void *arg, uint32_t cp, SimdupCharClass char_class)
-{
-	if (char_class != SIMDUP_CHAR_SEPARATOR)
-		simdup_windows_add_char(arg, cp);
-}
-
-/* A SimdupFoldReplacer. */
-static void
-replace_char(void *arg, uint32_t cp)
-{
-	SimdupWindows *windows = arg;
-
-	windows->used = windows->starts[--windows->n];
-	simdup_windows_add_char(windows, cp);
-}
-
-/* ASCII letters in lower case, digits; 0 for separators. */
-static const char ascii_folded[129] =
-	"\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
-	"\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
-	"0123456789\0\0\0\0\0\0"
-	"\0abcdefghijklmnopqrstuvwxyz\0\0\0\0\0"
-	"\0abcdefghijklmnopqrstuvwxyz\0\0\0\0\0";
-
-/*
- * Add characters from p on while they are ASCII, or of U+4E00 to U+9FFF and fold
- * to themselves: the bulk of English and Chinese text. Returns where it stopped.
- */
-static inline const unsigned char *
-add_common(SimdupWindows *windows, const unsigned char *p,
-		   const unsigned char *end)
-{
-	char *bytes = windows->bytes;
-	size_t *starts = windows->starts;
-	size_t used = windows->used;
-	size_t n = windows->n;
-	size_t full = windows->full;
-
-	while (p < end && n < full)
-	{
-		uint32_t cp;
-
-		if (*p < 0x80)
-		{
-			char c = ascii_folded[*p++];
-			bool is_unit = c != 0;
-
-			/* no branch: blanks and stops can't be foreseen */
-			bytes[used] = c;
-			starts[n] = used;
-			used += is_unit;
-			n += is_unit;
-			continue;
-		}
-		if ((*p & 0xF0) != 0xE0 || end - p < 3 || (p[1] & 0xC0) != 0x80 ||
-			(p[2] & 0xC0) != 0x80)
-			break;
-		cp = (uint32_t) (p[0] & 0x0F) << 12 | (uint32_t) (p[1] & 0x3F) << 6 |
-			 (p[2] & 0x3F);
-		if (cp - 0x4E00 > 0x9FFF - 0x4E00 || !simdup_is_same_han(cp))
-			break;
-		memcpy(bytes + used, p, 3);
-		starts[n++] = used;
-		used += 3;
-		p += 3;
-	}
-	windows->n = n;
-	windows->used = used;
-	return p;
-}
-
-static void
-char_shingles(SimdupWindows *windows, const unsigned char *p,
-			  const unsigned char *end)
-{
-	const unsigned char *look = p + SIMDUP_LOOK_BYTES;
-	uint32_t last = 0;
-	int len;
-
-	while (p < end)
-	{
-		const unsigned char *common = p;
-
-		p = add_common(windows, p, end);
-		/* nothing joins these characters */
-		if (p > common)
-			last = 0;
-		if (p < end && windows->n < windows->full)
-		{
-			simdup_fold(simdup_utf8_decode(p, end, &len), &last, add_char,
-						replace_char, windows);
-			p += len;
-		}
-		if (windows->n >= windows->full)
-			simdup_windows_flush(windows, 1);
-		/* separators fill nothing, but take time */
-		look = simdup_look(p, look);
-	}
-}
-
-/* Add all characters but white space, unchanged. */
-static void
-raw_shingles(SimdupWindows *windows, const unsigned char *p,
-			 const unsigned char *end)
-{
-	const unsigned char *look = p + SIMDUP_LOOK_BYTES;
-	size_t full = windows->full;
-	int len;
-
-	for (; p < end; p += len)
-	{
-		uint32_t cp = simdup_utf8_decode(p, end, &len);
-
-		if (cp != SIMDUP_INVALID_CHAR && !simdup_is_white_space(cp))
-			simdup_windows_add_char(windows, cp);
-		if (windows->n >= full)
-			simdup_windows_flush(windows, 0);
-		look = simdup_look(p, look);
-	}
-}
-
 /* Words */
 
 /* In place of a class: the run is one unsegmented character so far. */
@@ -267,7 +142,6 @@ static void
 fold_text(SimdupShingling shingling, const char *text, size_t len,
 		  SimdupTokenSink tokens, SimdupElementSink elements, void *arg)
 {
-	const unsigned char *p = (const unsigned char *) text;
 	SimdupWindows windows;
 
 	simdup_windows_begin(&windows, (size_t) shingling.w,
@@ -275,18 +149,12 @@ fold_text(SimdupShingling shingling, const char *text, size_t len,
 	windows.tokens = tokens;
 	windows.elements = elements;
 	windows.arg = arg;
-	switch (shingling.unit)
-	{
-		case SIMDUP_SHINGLE_CHAR:
-			char_shingles(&windows, p, p + len);
-			break;
-		case SIMDUP_SHINGLE_WORD:
-			word_shingles(&windows, p, p + len);
-			break;
-		case SIMDUP_SHINGLE_RAW:
-			raw_shingles(&windows, p, p + len);
-			break;
-	}
+	if (shingling.unit == SIMDUP_SHINGLE_WORD)
+		word_shingles(&windows, (const unsigned char *) text,
+					  (const unsigned char *) text + len);
+	else
+		simdup_windows_add_text(&windows, shingling.unit == SIMDUP_SHINGLE_RAW,
+								text, len);
 	simdup_windows_end(&windows);
 }
 
@@ -301,7 +169,13 @@ void
 simdup_folded_elements(SimdupShingling shingling, const char *text, size_t len,
 					   SimdupElementSink sink, void *arg)
 {
-	fold_text(shingling, text, len, NULL, sink, arg);
+	if (shingling.unit != SIMDUP_SHINGLE_WORD &&
+		shingling.w <= SIMDUP_MAX_BLOCK_W)
+		simdup_hash_chars((size_t) shingling.w,
+						  shingling.unit == SIMDUP_SHINGLE_RAW, text, len, sink,
+						  arg);
+	else
+		fold_text(shingling, text, len, NULL, sink, arg);
 }
 
 void

@@ -293,6 +293,14 @@ typedef struct SimdupFoldProperty
 #define SIMDUP_FOLD_EXCHANGE UINT32_MAX
 
 /*
+ * An element of simdup_fold_units, for a code point below U+10000: the UTF-8 of what it
+ * folds to, the first byte lowest, or one of these.
+ */
+#define SIMDUP_FOLD_SLOW 0 /* the other tables say it */
+#define SIMDUP_FOLD_SEPARATOR 1
+#define SIMDUP_FOLD_NOTHING 2
+
+/*
  * The tables: see tools/fold.pl. The pairs of one second begin at its element of
  * starts. Each has a first, ascending, and what the two become, all of one class.
  */
@@ -301,7 +309,7 @@ extern const uint32_t simdup_fold_expansions[];
 extern const uint16_t simdup_fold_starts[];
 extern const uint32_t simdup_fold_firsts[];
 extern const uint32_t simdup_fold_joined[];
-extern const uint32_t simdup_fold_same_han[];
+extern const uint32_t simdup_fold_units[];
 extern const uint16_t simdup_fold_stage1[];
 extern const uint16_t simdup_fold_stage2[];
 
@@ -356,19 +364,6 @@ simdup_fold(uint32_t cp, uint32_t *last, SimdupFoldSink sink,
 	}
 	else
 		*last = simdup_fold_other(cp, *last, sink, replace, arg);
-}
-
-/*
- * Check whether the code point, from U+4E00 to U+9FFF, folds to itself. The
- * bits of these 20,992 characters stay in the first-level cache, their numbers
- * do not.
- */
-static inline bool
-simdup_is_same_han(uint32_t cp)
-{
-	uint32_t i = cp - 0x4E00;
-
-	return simdup_fold_same_han[i >> 5] >> (i & 31) & 1;
 }
 
 #endif /* SIMDUP_CORE_UNICODE_CHARCLASS_H */
