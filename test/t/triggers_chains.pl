@@ -141,13 +141,14 @@ sub replay
 
 		undef $pending;
 		my $moves = $statement->{sql} =~ /^UPDATE parted/ && $new->{region} ne $old->{region};
-		$new->{near} = flag_of($rows, 'near', $new, $old->{id}, $new->{id}) if differs($new->{fp}, $old->{fp});
-		$new->{same} = flag_of($rows, 'same', $new, $old->{id}, $new->{id}) if differs($new->{fp}, $old->{fp}) || $new->{place} ne $old->{place};
+		my @flags = differs($new->{fp}, $old->{fp}) ? ('near', 'same') : $new->{place} ne $old->{place} ? ('same') : ();
+		$new->{$_} = flag_of($rows, $_, $new, $old->{id}, $new->{id}) for @flags;
 		delete $rows->{ $old->{id} };
 		if ($moves)
 		{
+			# the INSERT is that UPDATE
 			shift @$events;
-			arrive($rows, $new);
+			$new->{$_} = flag_of($rows, $_, $new, $new->{id}) for @flags;
 		}
 		$rows->{ $new->{id} } = $new;
 	}
