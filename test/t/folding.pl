@@ -77,11 +77,37 @@ FROM form GROUP BY 1 ORDER BY 1;
 SQL
 	"f|17230|0|0\nt|1844|244|0", 'the forms of NormalizationTest.txt');
 
+# --- radicals and their ideographs, marks in either order, and what OpenCC simplifies
+
+sub equal_texts
+{
+	my ($name, @pairs) = @_;
+
+	load_table($name, 'a text, b text', @pairs);
+	return $node->safe_psql('postgres', "SELECT count(*), count(*) FILTER (WHERE folded(a) = folded(b)) FROM $name");
+}
+is(equal_texts('radical', Folding::radicals()), '348|348', 'radicals and strokes');
+is(equal_texts('marks', map { [ "a$_->[0]$_->[1]", "a$_->[1]$_->[0]" ] } Folding::falling_pairs()),
+	'390|389', 'two marks in either order');
+SKIP:
+{
+	my $dictionary = '/usr/share/opencc/TSCharacters.ocd2';
+	my $list = "$data.opencc";
+
+	skip 'opencc is not there', 1
+	  unless -e $dictionary && system('opencc_dict', '-i', $dictionary, '-f', 'ocd2', '-o', $list, '-t', 'text') == 0;
+	open my $file, '<:utf8', $list or die $!;
+	my @pairs = grep { $_->[0] ne $_->[1] } map { /^(\S+)\t(\S+)/ ? [ $1, $2 ] : () } <$file>;
+	close $file or die $!;
+	is(equal_texts('simplified', @pairs), '4105|4063', 'characters that OpenCC simplifies');
+}
+
 # --- random texts, many of characters that join others
 
 my @joining = map { chr }
   0x200D, 0x301, 0x20, 0x61, 0x4E2D, 0x3099, 0x309A, 0x309B, 0xFF9E, 0xFF9F, 0x304B, 0x30AB, 0x30D8, 0xFF8A,
   0x1100 .. 0x1104, 0x1161 .. 0x1164, 0x11A7 .. 0x11AA, 0xAC00, 0xAC01, 0x314B, 0x3160,
+  0x1037, 0x103A, 0xE38, 0xE48, 0xE4D, 0xEC8, 0xECD, 0x7EB, 0x7F2, 0xF71, 0xF72, 0x94D, 0x951, 0xD46, 0xD57,
   0x9C7, 0x9BE, 0x9D7, 0xBC6, 0xBBE, 0xCC6, 0xCC2, 0xCD5, 0xDD9, 0xDCF, 0xDCA, 0x1025, 0x102E, 0x1B05, 0x1B35;
 srand 47;
 load_table('random_text', 'content text, expected text',

@@ -12,7 +12,7 @@
 #include "random.h"
 #include "tap.h"
 
-#define MAX_FOLDED 1000
+#define MAX_FOLDED 4000
 
 typedef struct Folded
 {
@@ -749,6 +749,39 @@ test_hangul(void)
 	   n_others);
 }
 
+/* Texts of any characters but marks that join: folded once, they stay as they are. */
+static void
+test_again(uint64_t *state)
+{
+	int n_unstable = 0;
+
+	for (int i = 0; i < 60000; i++)
+	{
+		char text[32 * SIMDUP_MAX_UTF8];
+		size_t len = 0;
+		Folded folded;
+		Folded again;
+
+		for (uint64_t n = next_random_of(state) % 32; n > 0; n--)
+		{
+			uint32_t cp = (uint32_t) (next_random_of(state) %
+									  (i % 2 == 0 ? 0x3400 : 0x110000));
+
+			if ((cp < 0xD800 || cp > 0xDFFF) &&
+				simdup_fold_properties[simdup_fold_number(cp)].char_class <
+					SIMDUP_FOLD_SECOND)
+				len += (size_t) simdup_utf8_encode(cp, (unsigned char *) text +
+														   len);
+		}
+		fold(text, len, &folded);
+		fold(folded.text, folded.used, &again);
+		n_unstable += folded.used != again.used ||
+					  memcmp(folded.text, again.text, again.used) != 0;
+	}
+	ok(n_unstable == 0, "%d texts change when they are folded again",
+	   n_unstable);
+}
+
 /* Long texts */
 
 /* Spellings of one text: apart, and together. */
@@ -766,6 +799,8 @@ static const char *const spellings[][2] = {{"か\u3099", "が"},
 										   {"a", "a"},
 										   {"é", "e"},
 										   {" ", " "},
+										   {"ก\u0e48\u0e38", "ก\u0e38\u0e48"},
+										   {"င\u103a\u1037", "င\u1037\u103a"},
 										   {"か\u0301\u3099", "が"},
 										   {"ﷺ", "ﷺ"}};
 
@@ -870,5 +905,6 @@ main(void)
 		test_long("Hangul", 4, 7, &state);
 		test_long("any", 0, N_SPELLINGS, &state);
 	}
+	test_again(&state);
 	return done_testing();
 }
