@@ -2,10 +2,10 @@
 --
 -- removal: statements that delete duplicates and keep what refers to them
 --
--- The function reads the catalogs and runs nothing. The statements name the schema of each table, and of each
--- operator on keys, because the caller's path may have one that fits better. The map has the columns removed
--- and kept. In the statements, m is a row of it. Gone and kept are the rows of its keys. A row that refers to
--- gone is r. References are foreign keys, and columns that simdup_flag_trigger sets.
+-- The function reads the catalogs and runs nothing. The statements name the schema of each object, as the
+-- caller's path may have one that fits better. The map has the columns removed and kept. In the statements, m
+-- is a row of it. Gone and kept are the rows of its keys. A row that refers to gone is r. References are
+-- foreign keys, and columns that simdup_flag_trigger sets.
 
 CREATE FUNCTION simdup_removal(target regclass, map regclass) RETURNS TABLE (step integer, statement text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 20 SET search_path = pg_catalog, pg_temp
@@ -24,7 +24,8 @@ BEGIN
     ARRAY[c.relowner, quote_ident(current_user)::regrole] AS trusted,
     format('%s%s.%I', CASE WHEN c.relkind = 'r' AND c.relhassubclass THEN 'ONLY ' END,
       c.relnamespace::regnamespace, c.relname) AS table,
-    concat(format_type(CASE t.typtype WHEN 'p' THEN a.atttypid ELSE t.oid END, -1),
+    concat((SELECT format('%s.%I', y.typnamespace::regnamespace, y.typname) FROM pg_type AS y
+      WHERE y.oid = CASE t.typtype WHEN 'p' THEN a.atttypid ELSE t.oid END),
       CASE WHEN a.attcollation NOT IN (0, 100) THEN ' COLLATE ' || a.attcollation::regcollation END) AS type,
     o.oid AS operator, format('OPERATOR(%s.%s)', o.oprnamespace::regnamespace, o.oprname) AS equals
   INTO key
@@ -111,7 +112,8 @@ BEGIN
         string_agg(quote_ident(a.attname), ', ' ORDER BY p.i) AS names,
         -- a foreign key compares by the collation of the column that it refers to
         string_agg(format('gone.%I OPERATOR(%s.%s) r.%I%s%s', t.attname, o.oprnamespace::regnamespace,
-          o.oprname, a.attname, CASE WHEN p.is_foreign AND o.oprright = 'bpchar'::regtype THEN '::bpchar' END,
+          o.oprname, a.attname,
+          CASE WHEN p.is_foreign AND o.oprright = 'bpchar'::regtype THEN '::pg_catalog.bpchar' END,
           CASE WHEN a.attcollation <> t.attcollation THEN ' COLLATE ' || t.attcollation::regcollation END),
           ' AND ' ORDER BY p.i) AS matches,
         -- a kept row does not refer to itself afterwards where it may refer to nothing
@@ -178,14 +180,15 @@ BEGIN
       GROUP BY r.id, r.n, i.indexrelid
       HAVING bool_or(k.kept IS NOT NULL)),
     checked (id, n, text) AS (
-      SELECT p.id, p.n, format($sql$SELECT 'rows that are not in the archive', count(*)
+      SELECT p.id, p.n, format($sql$SELECT 'rows that are not in the archive', pg_catalog.count(*)
 FROM pg_temp.simdup_map AS m
-WHERE NOT EXISTS (SELECT FROM %s AS r WHERE r.%s %s m.removed AND r.%sremoved_at = now())$sql$,
+WHERE NOT EXISTS (SELECT FROM %s AS r
+  WHERE r.%s %s m.removed AND r.%sremoved_at OPERATOR(pg_catalog.=) pg_catalog.now())$sql$,
         p.store, key.name, key.equals, p.own)
       FROM place AS p
       WHERE p.n = 0
       UNION ALL
-      SELECT m.id, m.n, format(E'SELECT %L, count(*)\n%s',
+      SELECT m.id, m.n, format(E'SELECT %L, pg_catalog.count(*)\n%s',
         format('rows of %s that refer to removed rows by %s', m.id::regclass, m.name), m.referring)
       FROM move AS m),
 
@@ -247,16 +250,18 @@ FROM map AS m
           key.equals, key.table, key.name),
         'ANALYZE pg_temp.simdup_map',
         $sql$CREATE TEMP TABLE pg_temp.simdup_check (
-  what text,
-  n bigint CONSTRAINT "there are none" CHECK (n = 0)) ON COMMIT DROP$sql$]) WITH ORDINALITY AS u (text, i)
+  what pg_catalog.text,
+  n bigint CONSTRAINT "there are none" CHECK (n OPERATOR(pg_catalog.=) 0))
+  ON COMMIT DROP$sql$]) WITH ORDINALITY AS u (text, i)
       UNION ALL
       SELECT 3, p.id, p.n, -3, format($sql$CREATE TABLE %s AS
 SELECT r.*, %s
 FROM %s AS r, pg_temp.simdup_map AS m
 WITH NO DATA$sql$, p.store,
-        replace(CASE p.n WHEN 0 THEN 'm.kept AS *kept, now() AS *removed_at' ELSE
+        replace(CASE p.n WHEN 0 THEN 'm.kept AS *kept, pg_catalog.now() AS *removed_at' ELSE
           E'm.removed AS *removed, m.kept AS *kept,\n'
-          '  name '''' AS *foreign_key, false AS *deleted, now() AS *moved_at' END, '*', p.own), p.name)
+          '  pg_catalog.name '''' AS *foreign_key, false AS *deleted, pg_catalog.now() AS *moved_at' END,
+          '*', p.own), p.name)
       FROM place AS p
       WHERE to_regclass(p.store) IS NULL
       UNION ALL
@@ -271,7 +276,7 @@ WITH NO DATA$sql$, p.store,
       GROUP BY p.id, p.n, p.store
       UNION ALL
       SELECT 3, p.id, p.n, -1, format($sql$INSERT INTO %s (%s, %skept, %3$sremoved_at)
-SELECT %s, m.kept, now()
+SELECT %s, m.kept, pg_catalog.now()
 FROM pg_temp.simdup_map AS m
   JOIN %s AS r ON r.%s %s m.removed$sql$, p.store, p.names, p.own, p.values, p.name, key.name, key.equals)
       FROM place AS p
@@ -279,18 +284,19 @@ FROM pg_temp.simdup_map AS m
       UNION ALL
       SELECT 3, m.id, m.n, 0, format($sql$WITH same AS (
   SELECT r.tableoid, r.ctid, m.removed, m.kept, m.moves,
-    row_number() OVER (PARTITION BY %s ORDER BY m.moves, r.tableoid, r.ctid) AS n
+    pg_catalog.row_number() OVER (PARTITION BY %s ORDER BY m.moves, r.tableoid, r.ctid) AS n
   FROM %s AS r, (
     SELECT removed, kept, true FROM pg_temp.simdup_map
     UNION SELECT kept, kept, false FROM pg_temp.simdup_map) AS m (removed, kept, moves)%s
   WHERE %s%s
 ), deleted AS (
   DELETE FROM %2$s AS r USING same AS s
-  WHERE r.tableoid = s.tableoid AND r.ctid = s.ctid AND s.moves AND s.n > 1
+  WHERE r.tableoid OPERATOR(pg_catalog.=) s.tableoid AND r.ctid OPERATOR(pg_catalog.=) s.ctid
+    AND s.moves AND s.n OPERATOR(pg_catalog.>) 1
   RETURNING %6$s, s.removed, s.kept
 )
 %s
-SELECT d.*, %L, true, now() FROM deleted AS d$sql$,
+SELECT d.*, %L, true, pg_catalog.now() FROM deleted AS d$sql$,
         s.values, m.table, rows_of_map, m.matches, s.present, m.values, m.into_store, m.name)
       FROM move AS m JOIN shared AS s ON s.id = m.id AND s.n = m.n
       UNION ALL
@@ -303,7 +309,7 @@ WHERE r.%s %s m.removed$sql$, m.table, m.clears, key.name, key.equals)
         SELECT FROM pg_index AS i
         WHERE i.indrelid = m.id AND i.indisunique AND i.indkey::smallint[] && m.columns)
       UNION ALL
-      SELECT 3, m.id, m.n, 2, format(E'%s\nSELECT %s, m.removed, m.kept, %L, false, now()\n%s',
+      SELECT 3, m.id, m.n, 2, format(E'%s\nSELECT %s, m.removed, m.kept, %L, false, pg_catalog.now()\n%s',
         m.into_store, m.values, m.name, m.referring)
       FROM move AS m
       UNION ALL
@@ -320,7 +326,7 @@ WHERE r.%s %s m.removed$sql$, m.table, m.clears, key.name, key.equals)
         format(E'DELETE FROM %s AS r\nUSING pg_temp.simdup_map AS m\nWHERE r.%s %s m.removed',
           key.table, key.name, key.equals),
         format($sql$INSERT INTO pg_temp.simdup_check
-SELECT 'removed rows that are still there', count(*)
+SELECT 'removed rows that are still there', pg_catalog.count(*)
 FROM pg_temp.simdup_map AS m
   JOIN %s AS r ON r.%s %s m.removed$sql$, key.table, key.name, key.equals),
         'COMMIT']) WITH ORDINALITY AS u (text, i))

@@ -412,7 +412,8 @@ BEGIN
   FROM (VALUES
     (report IS NOT NULL AND jsonb_typeof(report #> '{counts,rows}') IS DISTINCT FROM 'number'
         OR EXISTS (SELECT FROM jsonb_each_text(report -> 'decide') AS d
-          WHERE d.value !~ '^((^|\.)([a-z_][a-z0-9_]*|"([^"]|"")+"))+$'),
+          WHERE d.value !~ '^((^|\.)([a-z_][a-z0-9_]*|"([^"]|"")+"))+$'
+            OR d.key = 'decide' AND d.value <> '@extschema@.simdup_decide'),
       'argument "report" is not a report', left(report::text, 99), 'A report is what simdup_report returns.'),
     (position('%s' IN row_url) = 0, 'row_url has no place for the key', row_url,
       'Write %s where the key belongs: https://city.example/letters/%s'),

@@ -31,6 +31,8 @@ LANGUAGE plpgsql AS $procedure$
 DECLARE
   -- the workers have a search_path of their own, so all names are qualified
   schema text := pg_catalog.current_schema();
+  -- in the caller's path, another's function may fit a call below better
+  path text := pg_catalog.set_config('search_path', 'pg_catalog', true);
   stem text := CASE WHEN octet_length(result::text) < 50 THEN result::text ELSE 'simdup_' || md5(result) END;
   made text[] := ARRAY[format('%I.%I', schema, result), format('%I.%I', schema, stem || '_keys'),
                        format('%I.%I', schema, stem || '_all')];
@@ -51,7 +53,6 @@ DECLARE
 BEGIN
   SELECT quote_ident(n.nspname) INTO simdup
   FROM pg_extension AS e JOIN pg_namespace AS n ON n.oid = e.extnamespace WHERE e.extname = 'simdup';
-  SET LOCAL search_path = pg_catalog;
   SELECT * INTO part FROM pg_dist_partition WHERE logicalrelid = source AND repmodel <> 't';
   IF NOT FOUND THEN
     RAISE EXCEPTION USING ERRCODE = 'wrong_object_type',

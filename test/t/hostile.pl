@@ -448,6 +448,7 @@ SQL
 		'a', "removal by $type, from a file");
 	is(said($node, "SET search_path = data, trap; INSERT INTO coded VALUES ('b'); $statements \\gexec\nTABLE coded"), 'a', "removal by $type, by \\gexec");
 	is(sql('SELECT count(*) FROM trap.ran'), '0', 'which runs nothing of a stranger');
+	is(said($node, "SET search_path = evil, pg_catalog, data, trap; INSERT INTO coded VALUES ('b'); $statements \\gexec\nTABLE coded"), 'a', "removal by $type, with another's schema before the catalogs");
 	sql(q{DROP TABLE IF EXISTS data.coded_map, data.coded_removed, data.coded CASCADE;
 		SELECT format('DROP TABLE %s', oid::regclass) FROM pg_class WHERE relname LIKE 'reply%' AND relkind = 'r'} . " \\gexec\n");
 }
@@ -513,7 +514,7 @@ for my $call ("simdup_group('data.other', 'data.page_table')", "simdup_regroup('
 	"simdup_group_of('data.kept', 1)", "simdup_ungroup('data.kept')", "simdup_decide('data.kept', 1, 2, true)", "simdup_undecide('data.kept', 1, 2)",
 	"simdup_review('data.kept')", "simdup_report('data.page_table')", "simdup_report_html('data.page_table', 'title')",
 	"simdup_removal('data.mail', 'data.mail_map')", "simdup_grouping('data.kept', true, false)",
-	"simdup_source_rows('data.page_table', '{1}', '{}')")
+	"simdup_source_rows('data.page_table', '{}', '{1}', '{}')")
 {
 	like(said($node, "BEGIN; $taken SELECT moved.$call"), qr/^ERROR:  assertion failed$/m, "a renamed schema: $call");
 }
@@ -535,6 +536,10 @@ is(said($node, "SET search_path = data, trap;\n\\set table coded\n\\set key code
 	  for [ 'source=page_table' ], [ 'table=page_table' ];
 }
 is(sql('SELECT count(*) FROM trap.ran'), '0', 'which call nothing of a stranger');
+sql(q{CREATE TABLE data.pg_dist_partition (logicalrelid regclass); SET ROLE mallory;
+	CREATE FUNCTION trap.format(text, text, name) RETURNS text LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'trapped'; END $$});
+is(said($node, "SET search_path = data, trap;\n\\i $root/test/demo/citus_pairs.sql\nCALL simdup_citus_pairs('doc', 'id', 'fp', 3, 'doc_pairs')") =~ /^ERROR:  (.*)/m ? $1 : '',
+	'relation "pg_dist_partition" does not exist', 'nor does the procedure for Citus');
 
 # the source of a grouping is dropped, and its name is taken
 sql(q{ALTER TABLE data.page_table OWNER TO owner; UPDATE data.kept_settings SET source_owner = 'owner'; DROP TABLE data.page_table;
@@ -550,6 +555,8 @@ is(sql('SELECT count(*) FROM trap.ran'), '0', "nothing of mallory's ran");
 sql(q{CREATE TABLE data.made AS
 	SELECT '{"counts": {"rows": 1}, "decide": {"table": "\"my \"\" data\".a_1_decisions", "decide": "ext.simdup_decide"}}'::jsonb AS report});
 cmp_ok(sql(q{SELECT length(ext.simdup_report_html(title => 'title', report => report)) FROM data.made}), '>', 1000, 'a ready report');
+like(said($node, q{SELECT ext.simdup_report_html(title => 'title', report => jsonb_set(report, '{decide,decide}', '"trap.simdup_decide"')) FROM data.made}),
+	qr/ERROR:  argument "report" is not a report/, "a forged report: another's function");
 for my $forged ('t (a) VALUES (1); DROP TABLE t; --', 't;', 't ', 'Table', '"a', 'a"b"', 't--', "t\n", 'a..b', '"a"" ; b', '')
 {
 	like(said($node, "SELECT ext.simdup_report_html(title => 'title', report => jsonb_set(report, '{decide,$_}', to_jsonb(\$t\$$forged\$t\$::text))) FROM data.made"),
