@@ -3,7 +3,7 @@
 #   make, make install, make installcheck   as with any PGXS extension
 #   make prove_installcheck [PROVE_TESTS="test/t/name.pl …"]   the scripts of
 #        test/t, which start servers, as an ordinary user
-#   make demo [DATA=file.csv]   the petition workflow on a throwaway cluster
+#   make demo [DATA=file.csv [TEXT=column]]   the petition workflow on a throwaway cluster
 #   make test [TESTS="name …"]  what every change must pass, on throwaway clusters
 #   make lint                   format, warnings, static analysis, symbols
 #   make test-all               everything: hours. Its parts are test-valgrind,
@@ -102,7 +102,7 @@ src/report/report_%.inc: src/report/report.%
 src/report/report.o src/report/report.bc: $(REPORT_STRINGS)
 
 # Loops of these files become vector code.
-src/core/fingerprint/sketch.o src/core/search/page.o: CFLAGS += -O3
+src/core/fingerprint/chars.o src/core/fingerprint/sketch.o src/core/search/page.o: CFLAGS += -O3
 # Many loops of a sketch end after a few turns, which a processor cannot foresee. So
 # they are unrolled.
 src/core/fingerprint/sketch.o: CFLAGS += -funroll-loops
@@ -134,7 +134,7 @@ endif
 SCRIPT = MAKEFLAGS= MAKEOVERRIDES=
 
 demo:
-	@$(SCRIPT) test/run demo $(if $(filter command,$(origin DATA)),"$$DATA")
+	@$(SCRIPT) test/run demo $(if $(filter command,$(origin DATA)),"$$DATA" $(if $(filter command,$(origin TEXT)),"$$TEXT"))
 
 test:
 	@$(SCRIPT) ENCODING='$(ENCODING)' SETTINGS='$(SETTINGS)' test/run test $(TESTS)

@@ -30,6 +30,12 @@ CREATE FUNCTION simdup_campaign(key anyelement, content text, min_containment fl
 COMMENT ON FUNCTION simdup_campaign(anyelement, text, float8) IS
   'key of the letter at the center of the row''s campaign; its own where the row is alone';
 
+CREATE FUNCTION simdup_template(key anyelement, content text, min_containment float8 DEFAULT 0.35)
+  RETURNS anyelement
+  AS 'MODULE_PATHNAME' LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION simdup_template(anyelement, text, float8) IS
+  'key of a letter of the same exchanged phrases as the row''s; its own where the row is alone';
+
 CREATE FUNCTION simdup_component(a anyelement, b anyelement) RETURNS anyelement
   AS 'MODULE_PATHNAME' LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION simdup_component(anyelement, anyelement) IS

@@ -10,9 +10,8 @@
 
 CREATE FUNCTION simdup_grouping_source(
   source regclass, max_distance integer, method text, min_resemblance float8, w integer, unit text,
-  INOUT columns name[], OUT key text, OUT keys_of text, OUT same_key text, OUT less_key text,
-  OUT collation text, OUT ordering text, OUT contents_of regtype, OUT day_column text, OUT has_scope boolean,
-  OUT statement text
+  INOUT columns name[], OUT keys_of text, OUT same_key text, OUT less_key text, OUT collation text,
+  OUT ordering text, OUT contents_of regtype, OUT statement text
 ) AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE;
 COMMENT ON FUNCTION simdup_grouping_source(regclass, integer, text, float8, integer, text, name[]) IS
   'implementation of simdup_group: the columns of a source, checked, and how statements compare its keys';
@@ -71,7 +70,7 @@ BEGIN
   decisions := four.tables[2];
   events := four.tables[3];
   settings := four.tables[4];
-  SELECT k.key, k.keys_of, k.same_key, k.less_key, k.ordering, format($pairs$(
+  SELECT k.columns[1], k.keys_of, k.same_key, k.less_key, k.ordering, format($pairs$(
       SELECT DISTINCT CASE WHEN u.a %2$s u.b%3$s THEN u.a ELSE u.b END AS a,
         CASE WHEN u.a %2$s u.b%3$s THEN u.b ELSE u.a END AS b
       FROM (SELECT unnest($1::%1$s[])%4$s AS a, unnest($2::%1$s[])%4$s AS b) AS u) AS p$pairs$,
@@ -366,17 +365,12 @@ DECLARE
   keys_a text := CASE WHEN are_arrays THEN a::text ELSE ARRAY[a]::text END;
   keys_b text := CASE WHEN are_arrays THEN b::text ELSE ARRAY[b]::text END;
   g record;
-  -- scalars, whose types those who check this function know
-  n_a integer;
-  n_b integer;
-  dims integer;
+  sizes integer[]; -- of a, of b, and their dimensions
   n_pairs bigint;
   n_nulls bigint;
   itself text;
   n_stored bigint;
-  against_a text;
-  against_b text;
-  chain text;
+  against text[]; -- a, b, and the chain
   n_absent bigint;
   absent text;
 BEGIN
@@ -386,16 +380,17 @@ BEGIN
   END IF;
   SELECT x.* INTO STRICT g FROM @extschema@.simdup_grouping(groups, refresh, false) AS x;
   EXECUTE format($query$
-    SELECT cardinality($1::%1$s[]) AS a, cardinality($2::%1$s[]) AS b,
-      greatest(array_ndims($1::%1$s[]), array_ndims($2::%1$s[])) AS dims, count(*) AS pairs,
-      count(*) FILTER (WHERE num_nulls(p.a, p.b) > 0) AS nulls,
-      min(concat(p.a)) FILTER (WHERE p.a %2$s p.b) AS itself
+    SELECT ARRAY[cardinality($1::%1$s[]), cardinality($2::%1$s[]),
+        greatest(array_ndims($1::%1$s[]), array_ndims($2::%1$s[]))],
+      count(*), count(*) FILTER (WHERE num_nulls(p.a, p.b) > 0),
+      min(concat(p.a)) FILTER (WHERE p.a %2$s p.b)
     FROM %3$s $query$, g.keys_of, g.same_key, g.pairs)
-  INTO STRICT n_a, n_b, dims, n_pairs, n_nulls, itself USING keys_a, keys_b;
-  IF n_a <> n_b OR dims > 1 THEN
+  INTO STRICT sizes, n_pairs, n_nulls, itself USING keys_a, keys_b;
+  IF sizes[1] <> sizes[2] OR sizes[3] > 1 THEN
     RAISE EXCEPTION 'a and b must be one-dimensional arrays of one length'
       USING ERRCODE = 'array_subscript_error',
-        DETAIL = format('They have %s and %s elements in at most %s dimensions.', n_a, n_b, dims);
+        DETAIL = format('They have %s and %s elements in at most %s dimensions.', sizes[1], sizes[2],
+          sizes[3]);
   ELSIF n_nulls > 0 THEN
     RAISE EXCEPTION 'keys of a decision must not be null' USING ERRCODE = 'null_value_not_allowed';
   ELSIF itself IS NOT NULL THEN
@@ -433,20 +428,20 @@ BEGIN
 
   IF NOT row_security_active(g.decisions) THEN
     EXECUTE format($query$
-      SELECT c.a, c.b, c.chain
+      SELECT ARRAY[c.a, c.b, c.chain]
       FROM %s.simdup_review_pairs(NULL::regclass, NULL::regclass, $3, NULL::integer, NULL::text,
           NULL::float8, NULL::integer, NULL::name[]) AS c
         JOIN %s ON p.a %s c.a::%s AND p.b %3$s c.b::%4$s
       WHERE c.same = $4
       ORDER BY c.chain IS NULL LIMIT 1 $query$, '@extschema@', g.pairs, g.same_key, g.keys_of)
-    INTO against_a, against_b, chain USING keys_a, keys_b, g.decisions, same;
-    IF against_a IS NOT NULL THEN
+    INTO against USING keys_a, keys_b, g.decisions, same;
+    IF against IS NOT NULL THEN
       RAISE EXCEPTION USING ERRCODE = 'integrity_constraint_violation',
         MESSAGE = format(
           CASE WHEN same THEN 'decision that rows %s and %s are the same contradicts others'
             ELSE 'decision that rows %s and %s are not the same contradicts others' END,
-          against_a, against_b),
-        DETAIL = format('It was decided that %s.', coalesce(chain, '...')),
+          against[1], against[2]),
+        DETAIL = format('It was decided that %s.', coalesce(against[3], '...')),
         HINT = 'Take a decision back with simdup_undecide.';
     END IF;
   END IF;

@@ -46,9 +46,9 @@ BEGIN
   WHERE NOT EXISTS (
     SELECT FROM pg_attribute AS a WHERE a.attrelid = map AND a.attname = n.name AND NOT a.attisdropped)
   LIMIT 1;
-  -- Citus is no dependency: its catalog is looked up by name
   IF to_regclass('pg_dist_partition') IS NOT NULL THEN
-    EXECUTE 'SELECT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = $1)' INTO is_distributed USING target;
+    EXECUTE 'SELECT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = $1)'
+      INTO is_distributed USING target;
   END IF;
   IF num_nulls(target, map) > 0 THEN
     RAISE EXCEPTION 'target and map must not be null' USING ERRCODE = 'null_value_not_allowed';
@@ -89,7 +89,7 @@ BEGIN
         JOIN pg_attribute AS a ON a.attrelid = target AND a.attname = g.args[1]
         LEFT JOIN pg_attribute AS k ON k.attrelid = target AND EXISTS (
           SELECT FROM unnest(g.args[2:]) AS o (option),
-            substring(o.option FROM '^key => \s*(.*?)\s*$') AS name
+            substring(o.option FROM '^\s*key\s*=>\s*(.*?)\s*$') AS name
           WHERE k.attname = lower(name COLLATE "C") OR name = format('"%s"', replace(k.attname, '"', '""')))
       ORDER BY a.attnum, t.tgname),
     part AS (

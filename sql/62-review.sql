@@ -48,10 +48,10 @@ BEGIN
   WHERE a.attrelid = source AND a.attname = ANY (names);
   FOR key, content, sketch, columns IN EXECUTE format($query$
     SELECT k.key, %s, %s, to_jsonb(ARRAY[%s]::jsonb[])
-    FROM (SELECT DISTINCT unnest($1)) AS k (key) JOIN %s AS s ON s.%s %s k.key::%s $query$,
-    CASE WHEN x.contents_of <> 'varbit'::regtype THEN format('s.%I::text', given[3]) ELSE 'NULL::text' END,
-    CASE x.contents_of WHEN 'varbit'::regtype THEN format('s.%I::varbit', given[3]) ELSE 'NULL::varbit' END,
-    further, source, x.key, x.same_key, x.keys_of)
+    FROM (SELECT DISTINCT unnest($1)) AS k (key) JOIN %s AS s ON s.%I %s k.key::%s $query$,
+    CASE WHEN x.contents_of <> 'varbit'::regtype THEN format('s.%I::text', x.columns[3]) ELSE 'NULL' END,
+    CASE x.contents_of WHEN 'varbit'::regtype THEN format('s.%I::varbit', x.columns[3]) ELSE 'NULL' END,
+    further, source, x.columns[1], x.same_key, x.keys_of)
   USING keys
   LOOP
     RETURN NEXT;

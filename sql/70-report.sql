@@ -6,10 +6,10 @@
 CREATE FUNCTION simdup_near_rows(
   source regclass, groups regclass, max_distance integer, method text, min_resemblance float8, w integer,
   unit text, columns name[],
-  OUT place bigint, OUT key text, OUT fp simhash64, OUT part bigint, OUT scope text, OUT day date,
-  OUT id bigint, OUT rank bigint, OUT member bigint, OUT serial bigint, OUT size bigint,
-  OUT outside bigint, OUT is_repeat boolean, OUT distance integer, OUT same bigint, OUT nth bigint,
-  OUT n_same bigint, OUT n bigint, OUT chances float8[]
+  OUT place bigint, OUT key text, OUT part bigint, OUT scope text, OUT day date, OUT id bigint,
+  OUT rank bigint, OUT member bigint, OUT serial bigint, OUT size bigint, OUT outside bigint,
+  OUT is_repeat boolean, OUT distance integer, OUT same bigint, OUT nth bigint, OUT n_same bigint,
+  OUT n bigint, OUT chances float8[], OUT found bigint[], OUT a bigint, OUT b bigint, OUT chance bigint
 ) RETURNS SETOF record AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 100000 ROWS 100000;
 CREATE FUNCTION simdup_report_differences(a text, b text) RETURNS jsonb
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000;
@@ -56,14 +56,14 @@ BEGIN
   ELSIF method = 'given' THEN
     min_resemblance := NULL;
   END IF;
-  SELECT s.columns, s.contents_of, s.has_scope, s.day_column, s.statement
+  SELECT s.columns, s.contents_of, s.columns[4] IS NOT NULL, s.columns[6], s.statement
   INTO STRICT columns, contents_of, has_scope, day_column, statement
   FROM @extschema@.simdup_grouping_source(source, max_distance, method,
     CASE WHEN groups IS NULL THEN min_resemblance END, w, unit, columns) AS s;
   has_content := coalesce(contents_of <> 'varbit'::regtype, false);
   SELECT min(a.attname) FILTER (WHERE NOT has_column_privilege(source, a.attnum, 'SELECT')),
     coalesce(array_agg(a.attname ORDER BY a.attnum) FILTER (
-      WHERE a.attname <> ALL (array_remove(columns, NULL))), '{}')
+      WHERE a.attname <> ALL (array_remove(columns[:5], NULL))), '{}')
   INTO STRICT hidden, names
   FROM pg_attribute AS a
   WHERE a.attrelid = source AND a.attnum > 0 AND NOT a.attisdropped;
@@ -130,41 +130,12 @@ BEGIN ATOMIC
     FROM asked AS q CROSS JOIN LATERAL simdup_near_rows(source, groups, q.max_distance, q.method,
       CASE WHEN groups IS NULL THEN q.min_resemblance END, q.w, q.unit, q.columns) AS r),
 
-  -- pairs of fingerprints: each counts for all pairs of their rows
-  pairs AS MATERIALIZED (
-    SELECT a.fp <~> b.fp AS distance, a.place AS a, b.place AS b, a.n_same * b.n_same AS n
-    FROM rows AS a
-    JOIN rows AS b ON b.part = a.part AND a.place < b.place AND a.nth = 1 AND b.nth = 1
-      AND simhash_within(a.fp, b.fp, (SELECT q.max_distance FROM asked AS q))
-    UNION ALL
-    SELECT 0, r.place, r.place, r.n_same * (r.n_same - 1) / 2
-    FROM rows AS r
-    WHERE r.nth = 1 AND r.n_same > 1),
-  found AS MATERIALIZED (
-    SELECT p.distance, sum(p.n) AS n FROM pairs AS p GROUP BY p.distance),
-
-  -- the nearest pairs, and five at each distance: any are fine that are always the same
-  wanted AS (
-    SELECT p.distance, p.a, p.b, NULL::bigint AS chance
-    FROM (
-      SELECT p.*, sum(p.n) OVER (ORDER BY p.distance, p.a, p.b) - p.n AS n_before
-      FROM (SELECT p.* FROM pairs AS p ORDER BY p.distance, p.a, p.b LIMIT 10000) AS p) AS p
-    WHERE p.n_before < 10000
-    UNION ALL
-    SELECT f.distance, p.*
-    FROM found AS f
-    CROSS JOIN LATERAL (
-      SELECT p.a, p.b, (p.a * 48271 + p.b * 69621) % 1000003 AS chance
-      FROM pairs AS p
-      WHERE p.distance = f.distance
-      ORDER BY chance, p.a, p.b
-      LIMIT 5) AS p),
   shown_pairs AS MATERIALIZED (
     -- 142 rows of one fingerprint make 10,000 pairs
     SELECT p.distance, p.chance IS NOT NULL AS is_example, a.place AS place_a, b.place AS place_b,
       a.key AS a, b.key AS b, row_number() OVER (PARTITION BY p.chance IS NULL
         ORDER BY p.distance, p.chance, least(a.place, b.place), greatest(a.place, b.place)) AS place
-    FROM wanted AS p
+    FROM rows AS p
     JOIN rows AS a ON a.same = p.a AND a.nth <= CASE WHEN p.chance IS NULL THEN 142 ELSE 1 END
     JOIN rows AS b ON b.same = p.b AND (p.a < p.b OR a.place < b.place)
       AND b.nth <= CASE WHEN p.chance IS NULL THEN 142 WHEN p.a < p.b THEN 1 ELSE 2 END),
@@ -344,15 +315,14 @@ BEGIN ATOMIC
       WHERE r.member = 1
       GROUP BY 1) AS s),
   distances AS (
-    SELECT coalesce(sum(p.n), 0) AS n, jsonb_agg(jsonb_build_object(
-      'distance', k.distance, 'pairs', coalesce(p.n, 0), 'by_chance', round((f.n_pairs
+    SELECT sum(c.found[k.distance + 1]) AS n, jsonb_agg(jsonb_build_object(
+      'distance', k.distance, 'pairs', c.found[k.distance + 1], 'by_chance', round((f.n_pairs
         * (c.chances[k.distance + 1] - coalesce(c.chances[k.distance], 0)))::numeric, 6))
       ORDER BY k.distance) AS distances
     FROM asked AS q
     CROSS JOIN figures AS f
     JOIN rows AS c ON c.chances IS NOT NULL
-    CROSS JOIN LATERAL generate_series(0, q.max_distance) AS k (distance)
-    LEFT JOIN found AS p ON p.distance = k.distance),
+    CROSS JOIN LATERAL generate_series(0, q.max_distance) AS k (distance)),
   days AS (
     SELECT r.day, sum(r.n) AS n, count(*) FILTER (WHERE r.is_repeat) AS repeats,
       CASE WHEN max(r.day) OVER () - min(r.day) OVER () < 182 THEN 'week' ELSE 'month' END AS unit
@@ -453,6 +423,8 @@ BEGIN
       'Write https://city.example/letters/%s or /letters/%s.'),
     (language !~ '^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$', 'invalid language', language,
       'Write a language tag, such as "en" or "zh-CN".'),
+    (language !~* '^(en|zh)(-|$)' AND given = '{}', 'there are no texts in this language', language,
+      'There are texts in "en" and "zh". The argument translations can give others.'),
     (jsonb_typeof(translations) <> 'object', 'translations is not a JSON object', translations::text,
       'Write {"case": "Fall {1}"}.')) AS v (is_wrong, message, value, hint)
   WHERE v.is_wrong

@@ -129,6 +129,10 @@ extern void _PG_init(void);
 #define SIMDUP_EXPLAIN_STATE "commands/explain.h"
 #define SIMDUP_COUNT_SEARCH(scan) ((void) (scan))
 #define SIMDUP_IS_NOT_NULL(tupdesc, i) (TupleDescAttr(tupdesc, i)->attnotnull)
+
+/* no generated column is virtual */
+#define ATTRIBUTE_GENERATED_VIRTUAL 'v'
+#define build_generation_expression build_column_default
 #endif
 
 /* index scans are counted since 18, and scans take flags since 19 */
@@ -139,12 +143,23 @@ extern void _PG_init(void);
 #define SIMDUP_BEGINSCAN_PARALLEL(heap, scan) \
 	table_beginscan_parallel(heap, scan, SO_NONE)
 
+/* window functions may be asked to ignore NULLs, and refuse */
+#define SIMDUP_REFUSE_NULL_TREATMENT(winobj, fcinfo) \
+	WinCheckAndInitializeNullTreatment(winobj, false, fcinfo)
+
+/* what advice rules out is disabled */
+#define SIMDUP_COUNT_RULED_OUT(path, extra) \
+	((path)->disabled_nodes += ((extra)->pgs_mask & PGS_FOREIGNJOIN) == 0)
+
 /*
  * The server keeps a pointer to an access method's routine. Before, it copies
  * the routine and frees what the handler returned.
  */
 #define SIMDUP_AM_ROUTINE(routine) (&(routine))
 #else
+#define SIMDUP_REFUSE_NULL_TREATMENT(winobj, fcinfo) ((void) 0)
+
+#define SIMDUP_COUNT_RULED_OUT(path, extra) ((void) (extra))
 /* no aggregate is computed below a join */
 #define IS_GROUPED_REL(rel) false
 

@@ -7,7 +7,8 @@
 -- it. Without one, it is the columns or expressions -v key=id, -v body=content and
 -- -v fp='minhash64(body)' of -v table=petition. Each key is a link with
 -- -v url=https://city.example/letters/%s. The page is in Chinese with -v lang=zh, and has
--- another title with -v title=…. OUT.json keeps the counts: those of the last day before
+-- another title with -v title=…. With -v groups=letter_case, it has the cases of that
+-- grouping, by its settings. OUT.json keeps the counts: those of the last day before
 -- this one stand beside today's.
 \set ON_ERROR_STOP on
 \set QUIET on
@@ -15,6 +16,7 @@
 \if :{?out} \else \set out duplicates \endif
 \if :{?url} \else \set url '' \endif
 \if :{?lang} \else \set lang en \endif
+\if :{?groups} \else \set groups '' \endif
 SET client_min_messages = warning;
 
 -- Below, functions and operators are the catalogs' and the extension's own, whatever is in the path.
@@ -42,7 +44,8 @@ SELECT format('Near-duplicates in %s, %s', :'name', current_date) AS title \gset
 \set earlier `[ ! -s :'numbers' ] && echo '{}' || cat :'numbers'`
 SELECT CASE WHEN e ->> 'day' = current_date::text THEN e -> 'before' ELSE e - 'before' END AS before
 FROM (SELECT :'earlier'::jsonb AS e) AS e \gset
-CREATE TEMPORARY TABLE duplicate_report AS SELECT :"simdup".simdup_report(:'source', :distance) AS report;
+CREATE TEMPORARY TABLE duplicate_report AS SELECT :"simdup".simdup_report(:'source', :distance,
+  groups => nullif(:'groups', '')::regclass) AS report;
 
 \pset footer off
 \set text_file :out .txt

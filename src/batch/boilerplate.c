@@ -255,7 +255,7 @@ read_texts(Search *search, FunctionCallInfo fcinfo)
 							   SIMDUP_SOURCE_TEXTS);
 
 	search->content = source.place[SIMDUP_SOURCE_CONTENT];
-	search->contents = simdup_stored_texts_begin((SimdupShingling){0});
+	search->contents = simdup_stored_texts_begin((SimdupShingling){0}, 0);
 	(void) simdup_stored_texts_expect(search->contents,
 									  source.type[SIMDUP_SOURCE_CONTENT]);
 	simdup_progress_phase("reading", 0);

@@ -1,194 +1,242 @@
 /*
  * campaigns.c
- *	  The campaigns of a batch: candidates, partners, centers.
+ *	  The campaigns and templates of a batch: candidates, partners, centers.
  *
- * Sorts bring together the texts of each value of their samples, the candidates of
- * each text, and its partners. Sorts and lists go to disk beyond their memory. At
- * most 40 bytes a row stay.
+ * Each letter is compared with the candidates before it that share most of its
+ * sample. Partners and relatives are sorted and listed, on disk beyond their memory.
+ * At most 60 bytes a row stay.
  */
 #include "postgres.h"
 #include "compat.h"
 
 #include "miscadmin.h"
-#include "utils/memutils.h"
+#include "port/pg_bitutils.h"
 
-#include "batch/distinct_rows.h"
-#include "core/compare/resemblance.h"
+#include "batch/letters.h"
+#include "core/fingerprint/hash.h"
 #include "core/host.h"
-#include "text/minhash64.h"
 
-/* Samples are those of shingle_winnow, by default. */
-static const SimdupShingling sample_shingling = {SIMDUP_SHINGLE_WORD, 8};
-#define SAMPLE_WINDOW 8
+/* The candidates that a letter is compared with. */
+#define MOST_CANDIDATES 16
+
+/* Common shingles count whole if they are this much of both letters. */
+#define MOST_OF_LETTER 0.8
+
+/* Relatives have so much of the shorter one in common, in so many passages. */
+#define RELATED_SHARE 0.06
+#define RELATED_PASSAGES 3
 
 typedef struct Campaigns
 {
-	SimdupRows *rows;
-	int64 memory;				/* of a sort */
-	const uint32 *distinct;		/* by row: the first with its text */
-	uint32 *copies;				/* by distinct row */
-	SimdupPairSort *candidates; /* row, and where its candidates are listed */
-	SimdupPairSort *pairs;		/* of partners: see simdup_near_lists */
-	SimdupTempFile *list;		/* rows by value */
+	SimdupLetters letters;
+	double least;		  /* the share that these have in common */
+	SimdupPairSort *near; /* partners or relatives: see simdup_near_lists */
+	/* by row: the sampled shingles in common with this letter */
+	uint32 *n_common;
+	SimdupEntry *candidates; /* their complement, and the row */
+	Size n_candidates;
+	Size room;
+	/* the letter that is compared */
+	uint32 letter;
+	SimdupWordSet ids; /* plus 1 */
+	uint32 *block_of;  /* by slot: a number of the letter, or 0 */
+	uint32 *of_block;  /* by that number: shingles in common */
+	uint32 n_blocks;
+	SimdupListRoom lists[2];
 } Campaigns;
 
 static uint32 *
-alloc_by_row(const Campaigns *c)
+alloc_by_row(const SimdupRows *rows)
 {
-	return simdup_alloc0(((Size) c->rows->n + 1) * sizeof(uint32));
+	return simdup_alloc0(((Size) rows->n + 1) * sizeof(uint32));
 }
 
-/* Sample each text once, and count its copies. */
+/* Have a letter's shared shingles at hand, and number its blocks. */
 static void
-sample_texts(Campaigns *c, SimdupPairSort *values)
+set_letter(Campaigns *c, uint32 letter)
 {
-	SimdupRows *rows = c->rows;
-	MemoryContext old = MemoryContextSwitchTo(rows->row_context);
+	Size n;
+	const SimdupShared *shared =
+		simdup_letter_shingles(&c->letters, letter, &c->lists[0], &n);
+	SimdupEntry *blocks = simdup_alloc((n + 1) * sizeof(SimdupEntry));
 
-	simdup_progress_phase("sampling texts", rows->n);
-	for (uint32 row = 0; row < rows->n; row++)
+	c->letter = letter;
+	simdup_wordset_free(&c->ids);
+	/* so many slots that most lookups end at the first one */
+	c->ids = (SimdupWordSet){.mask = pg_nextpower2_size_t(8 * n) - 1};
+	c->ids.slots = simdup_alloc0((c->ids.mask + 1) * sizeof(uint64));
+	for (Size i = 0; i < n; i++)
 	{
-		SimdupHashes sample = {0};
-		SimdupUtf8 content;
+		uint64 id = simdup_shared_id(shared[i]) + 1;
 
-		CHECK_FOR_INTERRUPTS();
-		c->copies[c->distinct[row]]++;
-		if (c->distinct[row] != row)
-			continue;
-		content = simdup_text_to_utf8(
-			DatumGetTextPP(simdup_stored_texts_get(rows->contents, row)));
-		if (!simdup_winnow(sample_shingling, SAMPLE_WINDOW, content.bytes,
-						   content.len, &sample))
-			simdup_too_many_shingles();
-		for (Size i = 0; i < sample.n; i++)
-			simdup_pairsort_put(values, sample.hashes[i], row);
-		MemoryContextReset(rows->row_context);
-		simdup_progress_done(row);
+		simdup_wordset_add(&c->ids, id);
+		blocks[i] = (SimdupEntry){simdup_shared_block(shared[i]),
+								  simdup_wordset_slot(&c->ids, id)};
 	}
-	MemoryContextSwitchTo(old);
-	simdup_pairsort_perform(values);
-}
-
-/* List the n rows that share a value, and sort the candidates of each. */
-static void
-end_value(Campaigns *c, const uint32 *sharers, uint32 n)
-{
-	uint64 start = (uint64) simdup_tempfile_size(c->list) / sizeof(uint32);
-
-	if (n < 2)
-		return;
-	simdup_tempfile_append(c->list, sharers, n * sizeof(uint32));
-	for (uint32 i = 1; i < n; i++)
+	simdup_sort_pairs(blocks, n);
+	simdup_free(c->block_of);
+	c->block_of = simdup_alloc((c->ids.mask + 1) * sizeof(uint32));
+	c->n_blocks = 0;
+	for (Size i = 0; i < n; i++)
 	{
-		uint32 n_first = simdup_first_candidates(n, i);
-
-		simdup_pairsort_put(c->candidates, sharers[i], start << 8 | n_first);
-		if (n_first < i)
-			simdup_pairsort_put(c->candidates, sharers[i],
-								(start + i - 1) << 8 | 1);
+		if (blocks[i].value > 0 &&
+			(i == 0 || blocks[i].value != blocks[i - 1].value))
+			c->n_blocks++;
+		c->block_of[blocks[i].row] = c->n_blocks;
 	}
+	simdup_free(c->of_block);
+	c->of_block = simdup_alloc(((Size) c->n_blocks + 1) * sizeof(uint32));
+	simdup_free(blocks);
 }
 
-/* Find the candidates of each row. */
+/* Compare the letter with one before it. Sort them if they are partners or relatives. */
 static void
-find_candidates(Campaigns *c)
+compare(Campaigns *c, uint32 other)
 {
-	SimdupPairSort *values = simdup_pairsort_begin(c->memory);
-	uint32 *sharers = alloc_by_row(c);
-	uint32 n = 0;
-	uint64 last = 0;
-	uint64 value;
-	uint64 row;
-
-	sample_texts(c, values);
-	c->list = simdup_tempfile_create();
-	c->candidates = simdup_pairsort_begin(c->memory);
-	while (simdup_pairsort_get(values, &value, &row))
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (value != last)
-		{
-			end_value(c, sharers, n);
-			n = 0;
-		}
-		sharers[n++] = (uint32) row;
-		last = value;
-	}
-	end_value(c, sharers, n);
-	simdup_free(sharers);
-	simdup_pairsort_end(values);
-	simdup_pairsort_perform(c->candidates);
-}
-
-/* Compare two texts, and sort them as partners if they are. */
-static void
-compare(Campaigns *c, uint32 a, uint32 b)
-{
-	const SimdupHashes *x = simdup_stored_texts_set(c->rows->contents, a, 0);
-	const SimdupHashes *y = simdup_stored_texts_set(c->rows->contents, b, 1);
-	double containment =
-		(double) simdup_hashes_common(x, y) / (double) Min(x->n, y->n);
+	uint32 letter = c->letter;
+	uint32 shorter = Min(c->letters.size[letter], c->letters.size[other]);
+	uint32 longer = Max(c->letters.size[letter], c->letters.size[other]);
+	uint32 common = 0;
+	uint32 counted = 0;
+	uint32 passages = 0;
+	bool before = false; /* the shingle before is common */
+	bool by_template = c->letters.rows->options.method == SIMDUP_TEMPLATES;
+	double containment;
 	uint64 bits;
+	Size n;
+	const SimdupShared *shared =
+		simdup_letter_shingles(&c->letters, other, &c->lists[1], &n);
 
-	if (containment < c->rows->options.min_containment)
+	memset(c->of_block, 0, ((Size) c->n_blocks + 1) * sizeof(uint32));
+	for (Size i = 0; i < n; i++)
+	{
+		uint64 id = simdup_shared_id(shared[i]) + 1;
+		size_t slot = simdup_wordset_slot(&c->ids, id);
+		bool both = c->ids.slots[slot] == id;
+
+		passages += both && (!before || simdup_shared_begins(shared[i]));
+		before = both;
+		if (!both)
+			continue;
+		common++;
+		counted += c->block_of[slot] == 0 ||
+				   ++c->of_block[c->block_of[slot]] <= SIMDUP_MOST_OF_BLOCK;
+	}
+	if (common >= MOST_OF_LETTER * longer)
+		counted = common;
+	containment = (double) (by_template ? common : counted) / shorter;
+	if (containment < c->least ||
+		(by_template &&
+		 (shorter < SIMDUP_LEAST_OF_TEMPLATE || passages < RELATED_PASSAGES)))
 		return;
 	/* as a number, bits are in the order of what is not negative */
 	memcpy(&bits, &containment, sizeof(bits));
-	simdup_put_near(c->pairs, a, b, bits);
-	simdup_put_near(c->pairs, b, a, bits);
+	simdup_put_near(c->near, letter, other, bits);
+	simdup_put_near(c->near, other, letter, bits);
 }
 
-/* Find the partners of each row among its candidates. */
+/*
+ * Compare a letter with the candidates that have most of its sample, and at least
+ * half of what is expected of a near one.
+ */
 static void
-find_partners(Campaigns *c)
+compare_candidates(Campaigns *c, uint32 letter)
 {
-	/* by row: the last one that it was compared with; 0: none */
-	uint32 *compared = alloc_by_row(c);
+	const uint32 *size = c->letters.size;
+	Size n = 0;
+
+	for (Size i = 0; i < c->n_candidates; i++)
+	{
+		uint64 row = c->candidates[i].row;
+		uint32 n_common = c->n_common[row];
+
+		c->n_common[row] = 0;
+		if (n_common * 2 * SIMDUP_SAMPLED >=
+			c->least * Min(size[letter], size[row]))
+			c->candidates[n++] = (SimdupEntry){PG_UINT32_MAX - n_common, row};
+	}
+	c->n_candidates = 0;
+	simdup_sort_pairs(c->candidates, n);
+	if (n > 0)
+		set_letter(c, letter);
+	for (Size i = 0; i < Min(n, MOST_CANDIDATES); i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		compare(c, (uint32) c->candidates[i].row);
+	}
+	simdup_progress_done(letter);
+}
+
+/* Compare all letters with their candidates. */
+static void
+compare_letters(Campaigns *c)
+{
 	uint32 others[SIMDUP_MANY_SHARERS];
-	uint64 row;
+	uint64 last = 0;
+	uint64 letter;
 	uint64 where;
 
-	c->pairs = simdup_pairsort_begin(c->memory);
-	simdup_progress_phase("comparing texts", c->rows->n);
-	while (simdup_pairsort_get(c->candidates, &row, &where))
+	c->n_common = alloc_by_row(c->letters.rows);
+	simdup_progress_phase("comparing texts", c->letters.rows->n);
+	while (simdup_pairsort_get(c->letters.candidates, &letter, &where))
 	{
 		uint32 n = (uint32) (where & 255);
 
-		simdup_tempfile_read(c->list, (int64) ((where >> 8) * sizeof(uint32)),
-							 others, n * sizeof(uint32));
+		if (letter != last)
+			compare_candidates(c, (uint32) last);
+		last = letter;
+		simdup_tempfile_read(c->letters.sharers,
+							 (int64) ((where >> 8) * sizeof(uint32)), others,
+							 n * sizeof(uint32));
+		c->candidates = simdup_grow(c->candidates, &c->room,
+									c->n_candidates + n, sizeof(SimdupEntry));
 		for (uint32 i = 0; i < n; i++)
-		{
-			CHECK_FOR_INTERRUPTS();
-			if (compared[others[i]] != row)
-				compare(c, (uint32) row, others[i]);
-			compared[others[i]] = (uint32) row;
-		}
-		simdup_progress_done((int64) row);
+			if (c->n_common[others[i]]++ == 0)
+				c->candidates[c->n_candidates++].row = others[i];
 	}
-	simdup_free(compared);
-	simdup_pairsort_end(c->candidates);
-	simdup_tempfile_close(c->list);
+	compare_candidates(c, (uint32) last);
+	simdup_free(c->n_common);
+	simdup_pairsort_end(c->letters.candidates);
+	simdup_tempfile_close(c->letters.sharers);
+}
+
+static uint32 *
+find_centers(const SimdupRows *rows, const uint32 *distinct,
+			 SimdupNearLists *partners)
+{
+	uint32 *copies = alloc_by_row(rows);
+	uint32 *center;
+
+	simdup_progress_phase("finding centers", 0);
+	for (uint32 row = 0; row < rows->n; row++)
+		copies[distinct[row]]++;
+	center = simdup_find_centers(
+		&(SimdupPartners){rows->n, copies, simdup_near_list, partners});
+	simdup_free(copies);
+	return center;
 }
 
 uint32 *
 simdup_find_campaigns(const SimdupDistinct *distinct)
 {
 	SimdupRows *rows = distinct->fingerprints->rows;
-	Campaigns c = {.rows = rows,
-				   .memory = rows->budget / 8,
-				   .distinct = distinct->rows.distinct};
-	SimdupNearLists *partners;
+	Campaigns c = {0};
+	SimdupNearLists *near;
 	uint32 *center;
 
-	c.copies = alloc_by_row(&c);
-	find_candidates(&c);
-	find_partners(&c);
-	partners = simdup_near_lists(c.pairs, rows->n, (Size) c.memory);
-	simdup_progress_phase("finding centers", 0);
-	center = simdup_find_centers(
-		&(SimdupPartners){rows->n, c.copies, simdup_near_list, partners});
+	simdup_letters_begin(&c.letters, distinct);
+	c.least = rows->options.method == SIMDUP_TEMPLATES
+				  ? RELATED_SHARE
+				  : rows->options.min_containment;
+	c.near = simdup_pairsort_begin(c.letters.memory);
+	compare_letters(&c);
+	near = simdup_near_lists(c.near, rows->n, (Size) c.letters.memory);
+	center = rows->options.method == SIMDUP_TEMPLATES
+				 ? simdup_find_templates(&c.letters, near)
+				 : find_centers(rows, distinct->rows.distinct, near);
+	simdup_near_lists_end(near);
+	simdup_letters_end(&c.letters);
 	for (uint32 row = 0; row < rows->n; row++)
-		center[row] = center[c.distinct[row]];
-	simdup_near_lists_end(partners);
+		center[row] = center[distinct->rows.distinct[row]];
 	return center;
 }

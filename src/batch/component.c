@@ -192,6 +192,7 @@ simdup_component(PG_FUNCTION_ARGS)
 		WinGetPartitionLocalMemory(winobj, sizeof(Components));
 	uint32 key;
 
+	SIMDUP_REFUSE_NULL_TREATMENT(winobj, fcinfo);
 	if (components->keys == NULL)
 		find_components(components, fcinfo, winobj,
 						simdup_window_call(fcinfo, sizeof(SimdupWindowCall)));

@@ -16,18 +16,13 @@
 #include "core/host.h"
 #include "core/search/sort.h"
 
-/*
- * Cut a fingerprint into distinct rows by contents. Sorted by digest, the rows of
- * a distinct row stand together. A row whose digest collides is a distinct row
- * of its own.
- */
+/* Cut a fingerprint into distinct rows by the numbers of contents. */
 static void
 cut_fingerprint(SimdupDistinct *d, const SimdupFingerprint *fingerprint,
 				SimdupEntry *pairs)
 {
 	uint32 *distinct = d->rows.distinct;
 	uint32 first = simdup_row_at(d->fingerprints, fingerprint->start);
-	uint32 equal = first;
 	uint32 last = first; /* of the list of distinct rows */
 
 	for (uint32 i = 0; i < fingerprint->n; i++)
@@ -35,7 +30,7 @@ cut_fingerprint(SimdupDistinct *d, const SimdupFingerprint *fingerprint,
 		uint32 row = simdup_row_at(d->fingerprints, fingerprint->start + i);
 
 		pairs[i] =
-			(SimdupEntry){simdup_stored_texts_digest(d->contents, row), row};
+			(SimdupEntry){simdup_stored_texts_number(d->contents, row), row};
 	}
 	simdup_sort_pairs(pairs, fingerprint->n);
 	for (uint32 i = 0; i < fingerprint->n; i++)
@@ -43,10 +38,8 @@ cut_fingerprint(SimdupDistinct *d, const SimdupFingerprint *fingerprint,
 		uint32 row = (uint32) pairs[i].row;
 
 		CHECK_FOR_INTERRUPTS();
-		if (i == 0 || pairs[i].value != pairs[i - 1].value)
-			equal = row;
-		else if (simdup_stored_texts_equal(d->contents, equal, row))
-			distinct[row] = equal;
+		if (i > 0 && pairs[i].value == pairs[i - 1].value)
+			distinct[row] = distinct[pairs[i - 1].row];
 		if (distinct[row] != row)
 			continue;
 		if (d->rows.same_fp != NULL)
@@ -204,7 +197,8 @@ take_sides(void *arg, uint32 a, uint32 b, uint32 distance)
 		if ((join->side_of(join->arg, x) & SIMDUP_FIRST_SIDE) == 0)
 			continue;
 		for (uint32 y = b; y != SIMDUP_NO_ROW; y = next_of(d, y))
-			if (x != y && (join->side_of(join->arg, y) & SIMDUP_SECOND_SIDE) != 0)
+			if (x != y &&
+				(join->side_of(join->arg, y) & SIMDUP_SECOND_SIDE) != 0)
 				join->take(join->arg, x, y, distance);
 	}
 }

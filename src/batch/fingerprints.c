@@ -183,7 +183,7 @@ typedef struct FingerprintJoin
 	SimdupRowPairSink sink;
 	void *arg;
 	SimdupElementJoin elements; /* an element's index is its first row */
-	int64 n_done; /* fingerprints of the scopes before */
+	int64 n_done;				/* fingerprints of the scopes before */
 	int64 n_scope;
 } FingerprintJoin;
 
@@ -209,8 +209,8 @@ show_share(void *arg, double done)
 {
 	const FingerprintJoin *join = arg;
 	const SimdupFingerprints *f = join->fingerprints;
-	double share = ((double) join->n_done + (double) join->n_scope * done) /
-				   (double) f->n;
+	double share =
+		((double) join->n_done + (double) join->n_scope * done) / (double) f->n;
 
 	simdup_progress_look((int64) (f->shown + share * (f->show - f->shown)));
 }

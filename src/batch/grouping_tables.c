@@ -14,7 +14,7 @@
 #include "server/source.h"
 
 /* The most columns that are read of one. */
-#define MOST_COLUMNS 3
+#define MOST_COLUMNS 4
 
 typedef struct TableReader
 {

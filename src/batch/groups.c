@@ -13,7 +13,6 @@
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/ruleutils.h"
@@ -100,28 +99,6 @@ collate_text(Oid collation)
 			: "");
 }
 
-/* Return the names of the columns as simdup_source_open takes them. */
-static Datum
-columns_found(const SimdupSource *source)
-{
-	Datum names[SIMDUP_SOURCE_DAY];
-	bool nulls[SIMDUP_SOURCE_DAY];
-	int n = SIMDUP_SOURCE_DAY;
-	int first = 1;
-
-	for (int i = 0; i < n; i++)
-	{
-		nulls[i] = source->column[i] == NULL;
-		names[i] =
-			nulls[i] ? (Datum) 0
-					 : DirectFunctionCall1(namein,
-										   CStringGetDatum(source->column[i]));
-	}
-	return PointerGetDatum(construct_md_array(names, nulls, 1, &n, &first,
-											  NAMEOID, NAMEDATALEN, false,
-											  TYPALIGN_CHAR));
-}
-
 PG_FUNCTION_INFO_V1(simdup_grouping_source);
 /*
  * Return simdup_grouping_source(source, max_distance, method, min_resemblance, w,
@@ -139,8 +116,8 @@ simdup_grouping_source(PG_FUNCTION_ARGS)
 	Oid type;
 	Oid scope;
 	TypeCacheEntry *entry;
-	Datum values[11];
-	bool nulls[11] = {false};
+	Datum values[8];
+	bool nulls[8] = {false};
 	int n = 0;
 
 	if (!only_key)
@@ -161,8 +138,7 @@ simdup_grouping_source(PG_FUNCTION_ARGS)
 									   .statement),
 						  NULL, NULL);
 
-	values[n++] = columns_found(&source);
-	values[n++] = CStringGetTextDatum(source.key);
+	values[n++] = source.columns;
 	values[n++] = CStringGetTextDatum(
 		format_type_extended(type, -1,
 							 FORMAT_TYPE_TYPEMOD_GIVEN |
@@ -179,30 +155,8 @@ simdup_grouping_source(PG_FUNCTION_ARGS)
 						 : source.key_collation);
 	nulls[n] = !OidIsValid(source.content_type);
 	values[n++] = ObjectIdGetDatum(source.content_type);
-	nulls[n] = source.place[SIMDUP_SOURCE_DAY] < 0;
-	if (!nulls[n])
-		values[n] = CStringGetTextDatum(source.column[SIMDUP_SOURCE_DAY]);
-	n++;
-	values[n++] = BoolGetDatum(OidIsValid(scope));
 	values[n++] = CStringGetTextDatum(source.statement);
 	return simdup_row_result(fcinfo, values, nulls);
-}
-
-/* Set the number of the cluster that the last row is given. */
-static void
-set_cluster(SimdupGrouping *grouping, Datum cluster, bool isnull)
-{
-	uint32 n = grouping->rows->n;
-	uint32 number = 0;
-
-	grouping->ids =
-		simdup_grow(grouping->ids, &grouping->n_ids, n, sizeof(int64));
-	grouping->ids[n - 1] = SIMDUP_NO_ID;
-	if (isnull)
-		return;
-	cluster = simdup_keys_take(grouping->cluster_keys, cluster, false);
-	simdup_keynumbers_get(grouping->clusters, &cluster, 1, &number);
-	grouping->ids[n - 1] = (int64) number + 1;
 }
 
 /* Add a row: a SimdupRowSink. */
@@ -240,7 +194,13 @@ add_row(void *arg, TupleTableSlot *slot)
 			simdup_keys_spill(grouping->keys);
 	}
 	if (cluster >= 0)
-		set_cluster(grouping, slot->tts_values[cluster], isnull[cluster]);
+	{
+		grouping->ids = simdup_grow(grouping->ids, &grouping->n_ids, rows->n,
+									sizeof(int64));
+		grouping->ids[rows->n - 1] =
+			isnull[cluster] ? SIMDUP_NO_ID
+							: DatumGetInt64(slot->tts_values[cluster]);
+	}
 	if (day < 0)
 		return;
 	grouping->days = simdup_grow(grouping->days, &grouping->n_days, rows->n,
@@ -307,13 +267,7 @@ simdup_grouping_read(FunctionCallInfo fcinfo, const SimdupOptions *options,
 		grouping.days =
 			simdup_grow(NULL, &grouping.n_days, 16, sizeof(DateADT));
 	if (source.place[SIMDUP_SOURCE_CLUSTER] >= 0)
-	{
 		grouping.ids = simdup_grow(NULL, &grouping.n_ids, 16, sizeof(int64));
-		grouping.cluster_keys = simdup_keys_begin(key_type);
-		grouping.clusters =
-			simdup_keynumbers_begin(grouping.cluster_keys, key_type,
-									source.key_collation);
-	}
 	simdup_source_read(&source, add_row, &grouping);
 	grouping.fingerprints = simdup_rows_distinct(rows);
 	if (grouping.ids == NULL)
@@ -346,26 +300,19 @@ take_member(void *arg, Datum *values)
 	int64 id = DatumGetInt64(values[1]);
 
 	if (row != SIMDUP_NO_NUMBER)
-	{
 		reader->grouping->ids[row] = id;
-		reader->grouping->next_row = row + 1;
-	}
 	else if (reader->gone != NULL)
 		reader->gone(reader->arg, values[0], id);
 }
 
 void
-simdup_members_read(SimdupGrouping *grouping, Oid table, bool in_order,
+simdup_members_read(SimdupGrouping *grouping, Oid table,
 					void (*gone)(void *arg, Datum key, int64 id), void *arg)
 {
 	MemberReader reader = {grouping, gone, arg};
-	Datum collate = collate_text(grouping->source.key_collation);
 
-	simdup_grouping_table(grouping->rows, table, "t.key, t.id",
-						  in_order ? psprintf("ORDER BY t.key%s",
-											  TextDatumGetCString(collate))
-								   : "",
-						  1, INT8OID, take_member, &reader);
+	simdup_grouping_table(grouping->rows, table, "t.key, t.id", "", 1, INT8OID,
+						  take_member, &reader);
 }
 
 /*
@@ -495,7 +442,7 @@ simdup_group_changes(PG_FUNCTION_ARGS)
 	simdup_decisions_apply(&decided);
 	c.group = simdup_find_groups(c.grouping.fingerprints, &decided.constraints,
 								 NULL, NULL);
-	simdup_members_read(&c.grouping, PG_GETARG_OID(1), false, put_gone, &c);
+	simdup_members_read(&c.grouping, PG_GETARG_OID(1), put_gone, &c);
 	give_ids(&c, PG_GETARG_OID(3), PG_GETARG_INT64(9));
 	for (uint32 row = 0; row < rows->n; row++)
 	{

@@ -22,12 +22,8 @@ typedef struct SimdupGrouping
 	Size n_days;	  /* that there is room for */
 	int64 n_skipped;  /* rows that take no part */
 	SimdupFingerprints *fingerprints;
-	/* by row: the group, or a number for the given cluster; SIMDUP_NO_ID: none */
-	int64 *ids;
-	Size n_ids;				  /* that there is room for */
-	SimdupKeys *cluster_keys; /* NULL: they are not given */
-	SimdupKeyNumbers *clusters;
-	uint32 next_row; /* after that of the last member that was read */
+	int64 *ids; /* by row: the group or the given cluster; SIMDUP_NO_ID: none */
+	Size n_ids; /* that there is room for */
 } SimdupGrouping;
 
 /*
@@ -60,11 +56,10 @@ extern void simdup_grouping_table(SimdupRows *rows, Oid table,
 								  void *arg);
 
 /*
- * Read the ids of the members, perhaps in the order of the rows. The sink, where not
- * NULL, gets members that are no rows.
+ * Read the ids of the members. The sink, where not NULL, gets members that are no
+ * rows.
  */
 extern void simdup_members_read(SimdupGrouping *grouping, Oid table,
-								bool in_order,
 								void (*gone)(void *arg, Datum key, int64 id),
 								void *arg);
 

@@ -31,8 +31,8 @@
 
 /* Bits: what a distinct row is in a range. */
 #define MAY_LEAD 1
-#define FOLLOWS 2	 /* it has a row there */
-#define NEEDS_ALL 4	 /* it has one with cannot-links */
+#define FOLLOWS 2	/* it has a row there */
+#define NEEDS_ALL 4 /* it has one with cannot-links */
 
 typedef struct Leader
 {
@@ -134,9 +134,9 @@ static int
 side_of_choice(void *arg, uint32 row)
 {
 	const Leader *l = arg;
-	bool leads = (l->bits[row] & MAY_LEAD) != 0 ||
-				 (l->any_needs_all &&
-				  l->leading->first_leader[row] != SIMDUP_NO_ROW);
+	bool leads =
+		(l->bits[row] & MAY_LEAD) != 0 ||
+		(l->any_needs_all && l->leading->first_leader[row] != SIMDUP_NO_ROW);
 
 	return (leads ? SIMDUP_FIRST_SIDE : 0) |
 		   ((l->bits[row] & FOLLOWS) != 0 ? SIMDUP_SECOND_SIDE : 0);
@@ -225,7 +225,8 @@ take_offer(void *arg, uint32 leader, uint32 row, uint32 distance)
 		simdup_leading_offer(l->leading, row, leader, distance);
 		return;
 	}
-	l->offers[l->n_offers++] = (SimdupEntry){(uint64) row << 32 | distance, leader};
+	l->offers[l->n_offers++] =
+		(SimdupEntry){(uint64) row << 32 | distance, leader};
 	if (l->n_offers == l->most_offers)
 		take_offers(l);
 }
@@ -264,7 +265,8 @@ group_by_leader(SimdupDistinct *distinct, const SimdupConstraints *constraints)
 			continue;
 		if (distinct->contents != NULL && l.most_offers == 0)
 		{
-			l.most_offers = (Size) fingerprints->rows->budget / 2 / sizeof(SimdupEntry);
+			l.most_offers =
+				(Size) fingerprints->rows->budget / 2 / sizeof(SimdupEntry);
 			l.offers = simdup_alloc(l.most_offers * sizeof(SimdupEntry));
 		}
 		show_range(&l, 1);
@@ -272,7 +274,8 @@ group_by_leader(SimdupDistinct *distinct, const SimdupConstraints *constraints)
 		take_offers(&l);
 	}
 	if (distinct->sink != NULL)
-		simdup_join_fingerprints(fingerprints, (int) distinct->rows.max_distance,
+		simdup_join_fingerprints(fingerprints,
+								 (int) distinct->rows.max_distance,
 								 distinct->sink, distinct->sink_arg);
 	simdup_free(l.fps);
 	simdup_free(l.scopes);
@@ -355,8 +358,9 @@ group_linked(SimdupDistinct *distinct, const SimdupConstraints *constraints)
 		must_links = *constraints;
 		must_links.cannot_links.n = 0;
 	}
-	connected = simdup_connected_begin(&distinct->rows,
-									   constraints == NULL ? NULL : &must_links);
+	connected =
+		simdup_connected_begin(&distinct->rows,
+							   constraints == NULL ? NULL : &must_links);
 	simdup_join_distinct(distinct, (int) distinct->rows.max_distance, unite,
 						 connected);
 	return simdup_connected_finish(connected);
@@ -417,7 +421,7 @@ simdup_find_groups(SimdupFingerprints *fingerprints,
 	simdup_distinct_begin(&d, fingerprints);
 	d.sink = sink;
 	d.sink_arg = sink_arg;
-	if (method == SIMDUP_CAMPAIGNS)
+	if (method == SIMDUP_CAMPAIGNS || method == SIMDUP_TEMPLATES)
 		group = simdup_find_campaigns(&d);
 	else if (method == SIMDUP_LEADER)
 		group = group_by_leader(&d, constraints);

@@ -24,6 +24,10 @@
 #include "server/arguments.h"
 #include "type/simhash64.h"
 
+/* The nearest pairs that a report shows, and those of each distance. */
+#define N_NEAREST 10000
+#define N_EXAMPLES 5
+
 /* The rows of a source that are being returned. A cluster has several rows. */
 typedef struct NearRows
 {
@@ -34,15 +38,19 @@ typedef struct NearRows
 	uint32 *rank;	/* of its cluster, from 1, the largest first; 0: in none */
 	uint32 *serial; /* among the rows of all clusters, by rank, from 1 */
 	uint64 *fps;
+	uint32 *in_all; /* members of its group in all; NULL: no groups */
+	uint8 *repeats; /* bits: it is not the first member */
 	/* by first row */
 	uint32 *size;	 /* of the cluster or group */
-	uint32 *outside; /* members of the group that are not in the source */
-	uint8 *
-		is_later; /* bits: of a group whose first member is not in the source */
-	uint8 *near;  /* bits: of a fingerprint that is near another */
-	/* by id: a row, as an odd number, or as an even one the row before which others come */
-	SimdupEntry *members;
-	Size n_members, members_size;
+	uint8 *near;	 /* bits: of a fingerprint that is near another */
+	uint32 *n_equal; /* of the fingerprint */
+
+	uint64 n_pairs[SIMHASH64_BITS + 1]; /* of rows, by distance */
+	/* pairs of fingerprints: the nearest, as distance, a, b; then room for more */
+	SimdupEntry *nearest;
+	Size n_nearest;
+	/* some of each distance, as chance, a, b */
+	SimdupEntry examples[SIMHASH64_BITS + 1][N_EXAMPLES];
 } NearRows;
 
 /* The columns of the result. */
@@ -50,7 +58,6 @@ enum
 {
 	PLACE,
 	KEY,
-	FP,
 	PART,
 	SCOPE,
 	DAY,
@@ -67,6 +74,10 @@ enum
 	N_SAME,
 	N,
 	CHANCES,
+	FOUND,
+	A,
+	B,
+	CHANCE,
 	N_COLUMNS
 };
 
@@ -99,14 +110,49 @@ set_number(ResultRow *result, int column, int64 value)
 	set(result, column, Int64GetDatum(value));
 }
 
-/* Mark two near fingerprints: a SimdupRowPairSink. */
+/* Keep the nearest pairs. */
 static void
-mark_near(void *arg, uint32 a, uint32 b, uint32 distance pg_attribute_unused())
+cut_nearest(NearRows *r)
+{
+	simdup_sort_pairs(r->nearest, r->n_nearest);
+	r->n_nearest = Min(r->n_nearest, N_NEAREST);
+}
+
+/*
+ * Mark two near fingerprints, or one of several rows, and count the pairs of their
+ * rows: a SimdupRowPairSink. As examples, any pairs are fine that are always the same.
+ */
+static void
+take_pair(void *arg, uint32 a, uint32 b, uint32 distance)
 {
 	NearRows *r = arg;
+	uint32 first = Min(a, b);
+	uint32 second = Max(a, b);
+	uint64 chance =
+		(((uint64) first + 1) * 48271 + ((uint64) second + 1) * 69621) %
+		1000003;
+	SimdupEntry pair = {(uint64) distance << 32 | first, second};
+	SimdupEntry example = {chance << 32 | first, second};
 
 	simdup_set_bit(r->near, a);
 	simdup_set_bit(r->near, b);
+	r->n_pairs[distance] +=
+		a == b ? (uint64) r->n_equal[a] * (r->n_equal[a] - 1) / 2
+			   : (uint64) r->n_equal[a] * r->n_equal[b];
+	for (int i = 0; i < N_EXAMPLES; i++)
+		if (simdup_entry_less(&example, &r->examples[distance][i]))
+		{
+			SimdupEntry next = r->examples[distance][i];
+
+			r->examples[distance][i] = example;
+			example = next;
+		}
+	if (r->n_nearest >= N_NEAREST &&
+		!simdup_entry_less(&pair, &r->nearest[N_NEAREST - 1]))
+		return;
+	r->nearest[r->n_nearest++] = pair;
+	if (r->n_nearest == 2 * N_NEAREST)
+		cut_nearest(r);
 }
 
 /* Set what a row that is near others has of its own. Rows are numbered from 1. */
@@ -120,7 +166,6 @@ set_row(ResultRow *result, const NearRows *r, uint32 row,
 		CStringGetTextDatum(
 			simdup_key_text(grouping->source.type[SIMDUP_SOURCE_KEY],
 							simdup_keys_get(grouping->keys, row, 0))));
-	set(result, FP, Simhash64GetDatum(fingerprint->fp));
 	set_number(result, SAME,
 			   (int64) simdup_row_at(grouping->fingerprints,
 									 fingerprint->start) +
@@ -136,9 +181,11 @@ set_row(ResultRow *result, const NearRows *r, uint32 row,
 		set_number(result, MEMBER, r->serial[row] - r->serial[first] + 1);
 		set_number(result, SERIAL, r->serial[row]);
 		set_number(result, CLUSTER_SIZE, r->size[first]);
-		set_number(result, OUTSIDE, r->outside[first]);
+		set_number(result, OUTSIDE,
+				   r->in_all == NULL ? 0 : r->in_all[first] - r->size[first]);
 		set(result, IS_REPEAT,
-			BoolGetDatum(row != first || simdup_get_bit(r->is_later, first)));
+			BoolGetDatum(r->in_all != NULL ? simdup_get_bit(r->repeats, row)
+										   : row != first));
 		set(result, DISTANCE,
 			Int32GetDatum(simdup_hamming64(fingerprint->fp, r->fps[first])));
 	}
@@ -180,21 +227,62 @@ put_row(const NearRows *r, uint32 scope, uint32 row,
 	MemoryContextReset(rows->row_context);
 }
 
-/* Note a member that is no row: see simdup_members_read. */
+/* Take a member of a group: a sink of simdup_grouping_table. */
 static void
-add_gone(void *arg, Datum key pg_attribute_unused(), int64 id)
+take_member(void *arg, Datum *values)
 {
 	NearRows *r = arg;
+	uint32 row = simdup_keynumbers_find(r->grouping.rows->numbers, values[0]);
 
-	r->members = simdup_grow(r->members, &r->members_size, r->n_members + 1,
-							 sizeof(SimdupEntry));
-	r->members[r->n_members++] =
-		(SimdupEntry){(uint64) id, 2 * (uint64) r->grouping.next_row};
+	if (row >= r->grouping.rows->n)
+		return;
+	r->grouping.ids[row] = DatumGetInt64(values[1]);
+	r->in_all[row] = (uint32) DatumGetInt64(values[2]);
+	if (DatumGetInt64(values[3]) > 1)
+		simdup_set_bit(r->repeats, row);
+}
+
+/* Put a pair of fingerprints by the places of their first rows. */
+static void
+put_pair(const NearRows *r, uint32 distance, const SimdupEntry *pair,
+		 bool is_example)
+{
+	ResultRow result = no_values();
+
+	set(&result, DISTANCE, Int32GetDatum((int32) distance));
+	set_number(&result, A, (int64) (uint32) pair->value + 1);
+	set_number(&result, B, (int64) pair->row + 1);
+	if (is_example)
+		set_number(&result, CHANCE, (int64) (pair->value >> 32));
+	simdup_put_result(r->result, result.values, result.nulls);
+}
+
+/* Put the nearest pairs, as many as have enough pairs of rows, and the examples. */
+static void
+put_pairs(NearRows *r)
+{
+	uint64 n_before = 0;
+
+	cut_nearest(r);
+	for (Size i = 0; i < r->n_nearest && n_before < N_NEAREST; i++)
+	{
+		const SimdupEntry *pair = &r->nearest[i];
+		uint64 n = r->n_equal[(uint32) pair->value];
+
+		put_pair(r, (uint32) (pair->value >> 32), pair, false);
+		n_before += (uint32) pair->value == pair->row
+						? n * (n - 1) / 2
+						: n * r->n_equal[pair->row];
+	}
+	for (uint32 distance = 0; distance <= SIMHASH64_BITS; distance++)
+		for (int i = 0; i < N_EXAMPLES; i++)
+			if (r->examples[distance][i].value != UINT64_MAX)
+				put_pair(r, distance, &r->examples[distance][i], true);
 }
 
 /*
- * Put how many rows take no part, and the chances that two unrelated fingerprints
- * are within each distance from 0 to 64, by a sample.
+ * Put how many rows take no part, the chances that two unrelated fingerprints are
+ * within each distance from 0 to 64, by a sample, and the pairs at each distance.
  */
 static void
 put_others(const NearRows *r)
@@ -215,55 +303,37 @@ put_others(const NearRows *r)
 		PointerGetDatum(construct_array(elements, SIMHASH64_BITS + 1, FLOAT8OID,
 										sizeof(float8), FLOAT8PASSBYVAL,
 										TYPALIGN_DOUBLE)));
+	set(&result, FOUND,
+		PointerGetDatum(
+			simdup_make_array(r->n_pairs, SIMHASH64_BITS + 1, INT8OID)));
 	set_number(&result, N, r->grouping.n_skipped);
 	simdup_put_result(r->result, result.values, result.nulls);
 }
 
 /*
- * Find the first row of each row's group, and what the group has outside of the source.
- * A row without a group is its own first row.
+ * Find the first row of each row's group. A row without a group is its own first row.
  */
 static void
 find_first_rows(NearRows *r)
 {
 	const int64 *ids = r->grouping.ids;
 	Size n = r->grouping.rows->n;
-	Size next;
+	SimdupEntry *rows = simdup_alloc((n + 1) * sizeof(SimdupEntry));
+	Size n_rows = 0;
 
 	r->first = simdup_alloc((n + 1) * sizeof(uint32));
-	r->members = simdup_grow(r->members, &r->members_size, r->n_members + n + 1,
-							 sizeof(SimdupEntry));
 	for (Size row = 0; row < n; row++)
 	{
 		r->first[row] = (uint32) row;
-		if (ids[row] != SIMDUP_NO_ID)
-			r->members[r->n_members++] =
-				(SimdupEntry){(uint64) ids[row], 2 * row + 1};
-	}
-	simdup_sort_pairs(r->members, r->n_members);
-	for (Size i = 0; i < r->n_members; i = next)
-	{
-		uint32 first = SIMDUP_NO_ROW;
-		uint32 n_gone = 0;
-
-		for (next = i; next < r->n_members &&
-					   r->members[next].value == r->members[i].value;
-			 next++)
-		{
-			uint32 row = (uint32) (r->members[next].row / 2);
-
-			if (r->members[next].row % 2 == 0)
-				n_gone++;
-			else
-				r->first[row] = first = Min(first, row);
-		}
-		if (first == SIMDUP_NO_ROW)
+		if (ids[row] == SIMDUP_NO_ID)
 			continue;
-		r->outside[first] = n_gone;
-		if (r->members[i].row % 2 == 0)
-			simdup_set_bit(r->is_later, first);
+		rows[n_rows++] = (SimdupEntry){(uint64) ids[row], row};
 	}
-	simdup_free(r->members);
+	simdup_sort_pairs(rows, n_rows);
+	for (Size i = 1; i < n_rows; i++)
+		if (rows[i].value == rows[i - 1].value)
+			r->first[rows[i].row] = r->first[rows[i - 1].row];
+	simdup_free(rows);
 }
 
 /* Rank the clusters, of one size by their first rows, and number their rows. */
@@ -282,7 +352,8 @@ rank_clusters(NearRows *r)
 	for (Size row = 0; row < n; row++)
 		r->size[r->first[row]]++;
 	for (Size row = 0; row < n; row++)
-		if (r->size[row] + r->outside[row] > 1)
+		if (r->size[row] > 1 ||
+			(r->size[row] == 1 && r->in_all != NULL && r->in_all[row] > 1))
 			clusters[n_clusters++] =
 				(SimdupEntry){UINT64_MAX - r->size[row], row};
 	simdup_sort_pairs(clusters, n_clusters);
@@ -321,7 +392,7 @@ put_rows(const NearRows *r)
 	{
 		SimdupFingerprint fingerprint = simdup_fingerprint_at(fingerprints, i);
 		uint32 first = simdup_row_at(fingerprints, fingerprint.start);
-		bool is_near = fingerprint.n > 1 || r->rank[first] > 0 ||
+		bool is_near = r->rank[first] > 0 ||
 					   grouping->ids[first] != SIMDUP_NO_ID ||
 					   simdup_get_bit(r->near, first);
 
@@ -353,6 +424,26 @@ put_rows(const NearRows *r)
 	simdup_free(alone);
 }
 
+/* Count the rows of each fingerprint, and take the pairs of equal ones. */
+static void
+count_equal(NearRows *r)
+{
+	SimdupFingerprints *fingerprints = r->grouping.fingerprints;
+	Size n = r->grouping.rows->n;
+
+	r->n_equal = simdup_alloc((n + 1) * sizeof(uint32));
+	for (int64 i = 0; i < fingerprints->n; i++)
+	{
+		SimdupFingerprint fingerprint = simdup_fingerprint_at(fingerprints, i);
+		uint32 first = simdup_row_at(fingerprints, fingerprint.start);
+
+		CHECK_FOR_INTERRUPTS();
+		r->n_equal[first] = fingerprint.n;
+		if (fingerprint.n > 1)
+			take_pair(r, first, first, 0);
+	}
+}
+
 PG_FUNCTION_INFO_V1(simdup_near_rows);
 /*
  * Return simdup_near_rows(source, groups, max_distance, method,
@@ -373,16 +464,23 @@ simdup_near_rows(PG_FUNCTION_ARGS)
 	fingerprints = r.grouping.fingerprints;
 	n = r.grouping.rows->n;
 	r.near = simdup_alloc0(n / 8 + 1);
-	r.is_later = simdup_alloc0(n / 8 + 1);
-	r.outside = simdup_alloc0((n + 1) * sizeof(uint32));
+	r.nearest = simdup_alloc(2 * N_NEAREST * sizeof(SimdupEntry));
+	memset(r.examples, 0xff, sizeof(r.examples));
+	count_equal(&r);
 	if (PG_ARGISNULL(1) && options.method != SIMDUP_GIVEN)
-		r.first = simdup_find_groups(fingerprints, NULL, mark_near, &r);
+		r.first = simdup_find_groups(fingerprints, NULL, take_pair, &r);
 	else
 	{
 		if (!PG_ARGISNULL(1))
-			simdup_members_read(&r.grouping, PG_GETARG_OID(1), true, add_gone,
-								&r);
-		simdup_join_fingerprints(fingerprints, options.max_distance, mark_near,
+		{
+			r.in_all = simdup_alloc0((n + 1) * sizeof(uint32));
+			r.repeats = simdup_alloc0(n / 8 + 1);
+			simdup_grouping_table(r.grouping.rows, PG_GETARG_OID(1),
+								  "t.key, t.id, count(*) OVER w, row_number() OVER (w ORDER BY t.key)",
+								  "WINDOW w AS (PARTITION BY t.id)", 1, INT8OID,
+								  take_member, &r);
+		}
+		simdup_join_fingerprints(fingerprints, options.max_distance, take_pair,
 								 &r);
 		find_first_rows(&r);
 	}
@@ -393,6 +491,7 @@ simdup_near_rows(PG_FUNCTION_ARGS)
 	r.fps = simdup_alloc((n + 1) * sizeof(uint64));
 	simdup_fingerprints_by_row(fingerprints, r.fps, NULL);
 	put_rows(&r);
+	put_pairs(&r);
 	put_others(&r);
 	if (r.grouping.keys != r.grouping.rows->keys)
 		simdup_keys_end(r.grouping.keys);

@@ -425,7 +425,7 @@ simdup_review_pairs(PG_FUNCTION_ARGS)
 	{
 		r.options = simdup_options(fcinfo);
 		r.grouping = simdup_grouping_read(fcinfo, NULL, false);
-		simdup_members_read(&r.grouping, PG_GETARG_OID(1), false, NULL, NULL);
+		simdup_members_read(&r.grouping, PG_GETARG_OID(1), NULL, NULL);
 	}
 	rows = has_source ? r.grouping.rows
 					  : simdup_grouping_begin(fcinfo, (SimdupFeed){0}, NULL,

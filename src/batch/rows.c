@@ -119,7 +119,8 @@ simdup_rows_feed(const SimdupFeed *feed, const SimdupOptions *options)
 		rows->options = *options;
 	if (rows->options.min_resemblance > 0)
 	{
-		rows->contents = simdup_stored_texts_begin(rows->options.shingling);
+		rows->contents = simdup_stored_texts_begin(rows->options.shingling,
+												   (Size) rows->budget / 4);
 		if (!simdup_stored_texts_expect(rows->contents, feed->content_type))
 			elog(ERROR, "contents are of type %s",
 				 format_type_be(feed->content_type));

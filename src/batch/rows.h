@@ -21,7 +21,8 @@ typedef enum SimdupClusterMethod
 {
 	SIMDUP_CONNECTED, /* connected components */
 	SIMDUP_LEADER,	  /* the nearest leader: see core/cluster/grouping.h */
-	SIMDUP_CAMPAIGNS, /* of simdup_campaign alone: see core/cluster/grouping.h */
+	SIMDUP_CAMPAIGNS, /* of simdup_campaign alone */
+	SIMDUP_TEMPLATES, /* of simdup_template alone */
 	SIMDUP_GIVEN	  /* of a report alone: a column of its source */
 } SimdupClusterMethod;
 

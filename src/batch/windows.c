@@ -130,12 +130,25 @@ cluster_call(FunctionCallInfo fcinfo)
 	return call;
 }
 
+/* Return the least resemblance, in hundredths, whose distance is possible. */
+static double
+least_resemblance(void)
+{
+	int hundredths = 0;
+
+	while (simdup_agreement_distance(hundredths / 100.0, RESEMBLES_RECALL) >
+		   SIMDUP_MAX_PAIR_DISTANCE)
+		hundredths++;
+	return hundredths / 100.0;
+}
+
 /*
  * Find the options of a partition, which are those of its first row. Without an
  * option max_distance the distance follows from the resemblance.
  */
 static void
-find_options(FunctionCallInfo fcinfo, WindowObject winobj, ClusterCall *call)
+find_options(FunctionCallInfo fcinfo, WindowObject winobj, ClusterCall *call,
+			 SimdupClusterMethod method)
 {
 	SimdupOptions *options = &call->options;
 
@@ -152,7 +165,7 @@ find_options(FunctionCallInfo fcinfo, WindowObject winobj, ClusterCall *call)
 	*options = simdup_options(fcinfo);
 	if (call->min_containment > 0)
 	{
-		options->method = SIMDUP_CAMPAIGNS;
+		options->method = method;
 		options->min_resemblance = 1; /* contents count */
 		options->shingling = campaign_shingling;
 	}
@@ -166,8 +179,11 @@ find_options(FunctionCallInfo fcinfo, WindowObject winobj, ClusterCall *call)
 		if (options->max_distance > SIMDUP_MAX_PAIR_DISTANCE)
 			ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					errmsg("min_resemblance is too low"),
-					errdetail("It needs a distance of %d, and at most %d is possible.",
-							  options->max_distance, SIMDUP_MAX_PAIR_DISTANCE));
+					errdetail("It needs a distance of %d, and at most %d is possible, which is enough for %.2f.",
+							  options->max_distance, SIMDUP_MAX_PAIR_DISTANCE,
+							  least_resemblance()),
+					errhint(
+						"A join by shingle_resemblance with simdup_component has no such limit."));
 	}
 }
 
@@ -302,8 +318,7 @@ find_clusters(Clusters *clusters, WindowObject winobj, ClusterCall *call)
 	clusters->keys = simdup_keys_begin(call->call.key_type);
 	rows = simdup_rows_feed(&feed, &call->options);
 	read_rows(winobj, call, rows, n, clusters->cluster);
-	group =
-		simdup_find_groups(simdup_rows_distinct(rows), NULL, NULL, NULL);
+	group = simdup_find_groups(simdup_rows_distinct(rows), NULL, NULL, NULL);
 	list_clusters(clusters->cluster, (uint32) n, group, rows->n);
 	if (call->min_containment > 0)
 		name_campaigns(clusters, winobj, (uint32) n, rows->row_context);
@@ -311,18 +326,12 @@ find_clusters(Clusters *clusters, WindowObject winobj, ClusterCall *call)
 	MemoryContextSwitchTo(old);
 }
 
-PG_FUNCTION_INFO_V1(simdup_cluster);
 /*
  * Return the key of the current row's cluster: its name, else that of its first row
- * which has a key. Rows come in their order. The forms:
- *
- * simdup_cluster(key, fp, max_distance, method)
- * simdup_cluster(key, fp, content, max_distance, min_resemblance, method, w, unit)
- * simdup_cluster(key, content, min_resemblance, method)
- * simdup_campaign(key, content, min_containment)
+ * which has a key. Rows come in their order. The method is for min_containment.
  */
-Datum
-simdup_cluster(PG_FUNCTION_ARGS)
+static Datum
+cluster_key(FunctionCallInfo fcinfo, SimdupClusterMethod method)
 {
 	WindowObject winobj = PG_WINDOW_OBJECT();
 	Clusters *clusters = WinGetPartitionLocalMemory(winobj, sizeof(Clusters));
@@ -335,7 +344,8 @@ simdup_cluster(PG_FUNCTION_ARGS)
 	{
 		ClusterCall *call = cluster_call(fcinfo);
 
-		find_options(fcinfo, winobj, call);
+		SIMDUP_REFUSE_NULL_TREATMENT(winobj, fcinfo);
+		find_options(fcinfo, winobj, call, method);
 		find_clusters(clusters, winobj, call);
 	}
 	key = WinGetFuncArgCurrent(winobj, 0, &isnull);
@@ -348,4 +358,27 @@ simdup_cluster(PG_FUNCTION_ARGS)
 		name_cluster(clusters, first, key);
 	return simdup_keys_get(clusters->keys, clusters->cluster[first] - FIRST - 1,
 						   0);
+}
+
+PG_FUNCTION_INFO_V1(simdup_cluster);
+/*
+ * The forms:
+ *
+ * simdup_cluster(key, fp, max_distance, method)
+ * simdup_cluster(key, fp, content, max_distance, min_resemblance, method, w, unit)
+ * simdup_cluster(key, content, min_resemblance, method)
+ * simdup_campaign(key, content, min_containment)
+ */
+Datum
+simdup_cluster(PG_FUNCTION_ARGS)
+{
+	return cluster_key(fcinfo, SIMDUP_CAMPAIGNS);
+}
+
+PG_FUNCTION_INFO_V1(simdup_template);
+/* Return simdup_template(key, content, min_containment). */
+Datum
+simdup_template(PG_FUNCTION_ARGS)
+{
+	return cluster_key(fcinfo, SIMDUP_TEMPLATES);
 }

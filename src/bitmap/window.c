@@ -143,6 +143,7 @@ simdup_window(PG_FUNCTION_ARGS)
 	int64 number;
 	MemoryContext old;
 
+	SIMDUP_REFUSE_NULL_TREATMENT(winobj, fcinfo);
 	/* no earlier row is ever asked for again */
 	WinSetMarkPosition(winobj, WinGetCurrentPosition(winobj));
 	value = WinGetFuncArgCurrent(winobj, 0, &isnull);

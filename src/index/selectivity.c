@@ -116,17 +116,6 @@ load_values(VariableStatData *vardata, const SimdupNearClause *clause, int kind,
 	return without;
 }
 
-/* Return the rows of a table. Other modules may correct its path, not its tuples. */
-static double
-count_tuples(const RelOptInfo *rel)
-{
-	const Path *path = rel->cheapest_total_path;
-
-	if (path == NULL || path->param_info != NULL || rel->rows <= 0)
-		return rel->tuples;
-	return rel->tuples * (path->rows / rel->rows);
-}
-
 /*
  * Check whether the user may read all values of a column, without row security
  * and not by a view of another role, which may hide rows.
@@ -147,10 +136,15 @@ static void
 load_stats(VariableStatData *vardata, const SimdupNearClause *clause,
 		   ColumnStats *stats)
 {
+	const RelOptInfo *rel = vardata->rel;
 	bool is_default;
 
 	*stats = (ColumnStats){.not_null = 1.0};
-	stats->rows = vardata->rel ? Max(count_tuples(vardata->rel), 1.0) : 1000.0;
+	stats->rows = rel ? Max(rel->tuples, 1.0) : 1000.0;
+	/* other modules may correct the rows of a path, not those of its relation */
+	if (rel && rel->rows > 0 && rel->cheapest_total_path != NULL &&
+		rel->cheapest_total_path->param_info == NULL)
+		stats->rows *= rel->cheapest_total_path->rows / rel->rows;
 	stats->distinct = get_variable_numdistinct(vardata, &is_default);
 	if (is_default)
 		stats->distinct = stats->rows; /* fingerprints seldom repeat */

@@ -247,6 +247,7 @@ simdup_offer_cost(const JoinOffer *offer, Path *path)
 		bytes += count_rows(offer, side) *
 				 (offer->targets[side]->width + SizeofMinimalTupleHeader + 24);
 	}
+	SIMDUP_COUNT_RULED_OUT(path, offer->extra);
 	if (bytes > (double) get_hash_memory_limit() / 2)
 		cost += 2 * bytes / BLCKSZ * seq_page_cost;
 	cost +=

@@ -143,8 +143,7 @@ conditions_of(const JoinOffer *offer, int side)
 
 /*
  * Check whether both sides read the same rows. For EvalPlanQual each side has a row
- * of its own, so there must be no row marks. UPDATE, DELETE and MERGE mark the rows
- * of all that they join to the target. INSERT marks none.
+ * of its own, so there must be no row marks. Of statements that write, INSERT has none.
  */
 static bool
 can_read_once(const JoinOffer *offer)

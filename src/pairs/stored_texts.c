@@ -12,7 +12,6 @@
 
 #include "core/compare/resemblance.h"
 #include "core/fingerprint/hamming.h"
-#include "core/fingerprint/hash.h"
 #include "core/fingerprint/shingle.h"
 #include "core/host.h"
 #include "pairs/stored_texts.h"
@@ -52,9 +51,15 @@ struct SimdupStoredTexts
 	SimdupShingling shingling;
 	bool by_sketch;	 /* contents are sketches, not texts */
 	int sketch_bits; /* of the first sketch */
-	uint32 n;
-	SimdupKeys *store; /* the contents, on disk; NULL: somebody else keeps them */
-	Datum (*get)(void *arg, uint32 number); /* from there */
+	uint32 n;		 /* rows */
+	/* equal contents once; NULL: somebody else keeps all */
+	SimdupKeys *store;
+	SimdupKeyNumbers *numbers;
+	uint32 *number_of; /* in the store, by row */
+	Size room;
+	Size n_bytes; /* of the contents there; beyond the memory it goes to disk */
+	Size memory;
+	Datum (*get)(void *arg, uint32 number); /* from who keeps them */
 	void *arg;
 	SimdupTempFile *sets; /* summary, words */
 	int64 *set_at;		  /* by number: offset in the file, or NO_SET */
@@ -87,12 +92,17 @@ begin_sets(SimdupShingling shingling)
 }
 
 SimdupStoredTexts *
-simdup_stored_texts_begin(SimdupShingling shingling)
+simdup_stored_texts_begin(SimdupShingling shingling, Size memory)
 {
 	SimdupStoredTexts *contents = begin_sets(shingling);
 
-	contents->store = simdup_keys_begin(TEXTOID);
-	simdup_keys_spill(contents->store);
+	/* the bytes count, whatever a collation says */
+	contents->store = simdup_keys_begin(BYTEAOID);
+	contents->numbers =
+		simdup_keynumbers_begin(contents->store, BYTEAOID, InvalidOid);
+	contents->number_of =
+		simdup_grow(NULL, &contents->room, 16, sizeof(uint32));
+	contents->memory = memory;
 	return contents;
 }
 
@@ -129,6 +139,8 @@ simdup_stored_texts_expect(SimdupStoredTexts *contents, Oid type)
 void
 simdup_stored_texts_add(SimdupStoredTexts *contents, Datum content)
 {
+	uint32 n_known = simdup_keynumbers_count(contents->numbers);
+
 	content = PointerGetDatum(PG_DETOAST_DATUM(content));
 	if (contents->by_sketch)
 	{
@@ -138,8 +150,15 @@ simdup_stored_texts_add(SimdupStoredTexts *contents, Datum content)
 			contents->sketch_bits = bits;
 		simdup_check_sketch_bits(contents->sketch_bits, bits);
 	}
-	simdup_keys_add(contents->store, content, false);
-	contents->n++;
+	contents->number_of = simdup_grow(contents->number_of, &contents->room,
+									  (Size) contents->n + 1, sizeof(uint32));
+	simdup_keynumbers_get(contents->numbers, &content, 1,
+						  &contents->number_of[contents->n]);
+	if (contents->number_of[contents->n++] < n_known)
+		return;
+	contents->n_bytes += VARSIZE(DatumGetPointer(content));
+	if (contents->n_bytes > contents->memory)
+		simdup_keys_spill(contents->store);
 }
 
 void
@@ -156,29 +175,24 @@ simdup_stored_texts_finish(SimdupStoredTexts *contents, Size memory)
 		contents->slots[i].number = NO_NUMBER;
 }
 
-Datum
-simdup_stored_texts_get(SimdupStoredTexts *contents, uint32 number)
+uint32
+simdup_stored_texts_number(const SimdupStoredTexts *contents, uint32 row)
+{
+	return contents->number_of == NULL ? row : contents->number_of[row];
+}
+
+/* Return a content by its number. */
+static Datum
+content_of(SimdupStoredTexts *contents, uint32 number)
 {
 	return contents->get != NULL ? contents->get(contents->arg, number)
 								 : simdup_keys_get(contents->store, number, 0);
 }
 
-uint64
-simdup_stored_texts_digest(SimdupStoredTexts *contents, uint32 number)
+Datum
+simdup_stored_texts_get(SimdupStoredTexts *contents, uint32 row)
 {
-	text *content =
-		(text *) DatumGetPointer(simdup_stored_texts_get(contents, number));
-
-	return simdup_city64(VARDATA(content), VARSIZE(content) - VARHDRSZ);
-}
-
-bool
-simdup_stored_texts_equal(SimdupStoredTexts *contents, uint32 a, uint32 b)
-{
-	char *x = DatumGetPointer(simdup_keys_get(contents->store, a, 0));
-	char *y = DatumGetPointer(simdup_keys_get(contents->store, b, 1));
-
-	return VARSIZE(x) == VARSIZE(y) && memcmp(x, y, VARSIZE(x)) == 0;
+	return content_of(contents, simdup_stored_texts_number(contents, row));
 }
 
 /* Return the bits of a sketch in words, the last filled with 0. */
@@ -200,7 +214,7 @@ static void
 make_set(SimdupStoredTexts *contents, uint32 number, Summary *summary)
 {
 	MemoryContext old = MemoryContextSwitchTo(contents->set_context);
-	Datum content = simdup_stored_texts_get(contents, number);
+	Datum content = content_of(contents, number);
 	SimdupHashes set =
 		contents->by_sketch
 			? sketch_words(DatumGetVarBitP(content))
@@ -242,15 +256,17 @@ summary_of(SimdupStoredTexts *contents, uint32 number)
 }
 
 bool
-simdup_stored_texts_has_shingle(SimdupStoredTexts *contents, uint32 number)
+simdup_stored_texts_has_shingle(SimdupStoredTexts *contents, uint32 row)
 {
-	return summary_of(contents, number)->n > 0;
+	return summary_of(contents, simdup_stored_texts_number(contents, row))->n >
+		   0;
 }
 
 const SimdupHashes *
-simdup_stored_texts_set(SimdupStoredTexts *contents, uint32 number, int buffer)
+simdup_stored_texts_set(SimdupStoredTexts *contents, uint32 row, int buffer)
 {
 	SimdupHashes *set = &contents->loaded[buffer];
+	uint32 number = simdup_stored_texts_number(contents, row);
 
 	if (contents->loaded_number[buffer] == number)
 		return set;
@@ -286,11 +302,13 @@ simdup_stored_texts_resemblance(SimdupStoredTexts *contents, uint32 a, uint32 b,
 	const SimdupHashes *y;
 	double resemblance = 0;
 	int distance = 0;
+	uint32 own = simdup_stored_texts_number(contents, a);
+	uint32 other = simdup_stored_texts_number(contents, b);
 
-	if (contents->compared.number != a)
-		contents->compared = (SummarySlot){a, *summary_of(contents, a)};
+	if (contents->compared.number != own)
+		contents->compared = (SummarySlot){own, *summary_of(contents, own)};
 	if (!contents->by_sketch && contents->compared.summary.n > 0 &&
-		upper_bound(&contents->compared.summary, summary_of(contents, b)) <
+		upper_bound(&contents->compared.summary, summary_of(contents, other)) <
 			min_resemblance)
 		return -1;
 	x = simdup_stored_texts_set(contents, a, 0);

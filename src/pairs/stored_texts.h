@@ -1,6 +1,6 @@
 /*
  * stored_texts.h
- *	  The contents of many rows on disk, to be compared in pairs.
+ *	  The contents of many rows, to be compared in pairs.
  *
  * A content is a text, or a sketch of minhash_bits, which stands in for one. Most
  * rows of a large table are near no other row. So a text is only stored as it is
@@ -15,8 +15,12 @@
 
 typedef struct SimdupStoredTexts SimdupStoredTexts;
 
-/* Return a new store in the current memory context. */
-extern SimdupStoredTexts *simdup_stored_texts_begin(SimdupShingling shingling);
+/*
+ * Return a new store in the current memory context. Equal contents are stored once,
+ * in memory up to this size.
+ */
+extern SimdupStoredTexts *simdup_stored_texts_begin(SimdupShingling shingling,
+													Size memory);
 extern void simdup_stored_texts_end(SimdupStoredTexts *contents);
 
 /*
@@ -40,24 +44,19 @@ extern void simdup_stored_texts_add(SimdupStoredTexts *contents, Datum content);
 extern void simdup_stored_texts_finish(SimdupStoredTexts *contents,
 									   Size memory);
 
-/* Return 64 bits of a content. Equal contents have equal digests. */
-extern uint64 simdup_stored_texts_digest(SimdupStoredTexts *contents,
-										 uint32 number);
+/* Return the number of a row's content, below all rows. Equal contents have one. */
+extern uint32 simdup_stored_texts_number(const SimdupStoredTexts *contents,
+										 uint32 row);
 
 /* Return a content, valid until the next call of any function here. */
-extern Datum simdup_stored_texts_get(SimdupStoredTexts *contents,
-									 uint32 number);
-
-/* Check whether two contents are the same bytes. */
-extern bool simdup_stored_texts_equal(SimdupStoredTexts *contents, uint32 a,
-									  uint32 b);
+extern Datum simdup_stored_texts_get(SimdupStoredTexts *contents, uint32 row);
 
 /*
  * Check whether a content has a shingle. One without any resembles no other, not
  * even an equal one.
  */
 extern bool simdup_stored_texts_has_shingle(SimdupStoredTexts *contents,
-											uint32 number);
+											uint32 row);
 
 /*
  * Return the resemblance of two contents if it is at least min_resemblance,
@@ -72,6 +71,6 @@ extern double simdup_stored_texts_resemblance(SimdupStoredTexts *contents,
  * next call with the same buffer, 0 or 1.
  */
 extern const SimdupHashes *simdup_stored_texts_set(SimdupStoredTexts *contents,
-												   uint32 number, int buffer);
+												   uint32 row, int buffer);
 
 #endif /* SIMDUP_JOINS_STORED_TEXTS_H */

@@ -110,6 +110,27 @@ const bars = (values, most) => drawn('svg', { width: '100%', height: 12, 'aria-h
   values.map((value, i) => drawn('rect', { class: `bar${i}`, x: 1, y: 1, width: `${most > 0 ? (98 * value) / most : 0}%`, height: 10 })));
 
 const largest = (values) => values.reduce((most, value) => Math.max(most, value), 0);
+
+// The columns of a picture at most, which may be as narrow as a phone.
+const mostColumns = 120;
+
+// A picture of rows, each a column of its values in one another, and the table that has their numbers. Six rows have
+// their name below. Its label says every number to who does not see it.
+function picture(caption, nameOf, valuesOf, rows, ...numbers) {
+  const most = largest(rows.flatMap(valuesOf));
+  const wide = 100 / rows.length;
+  const step = Math.ceil(rows.length / 6);
+  const high = (value) => (72 * value) / most;
+  const told = (row) => `${nameOf(row)}: ${valuesOf(row).map(number).join(' / ')}`;
+  const columns = rows.map((row, i) => drawn('g', {}, [drawn('title', {}, [told(row)]),
+    ...valuesOf(row).map((value, j, all) => drawn('rect', { class: `bar${j + 2 - all.length}`, x: `${(i + 0.1) * wide}%`, width: `${0.8 * wide}%`, y: `${86 - high(value)}%`, height: `${high(value)}%` }))]));
+  const names = rows.flatMap((row, i) => (i % step > 0 ? []
+    : [drawn('text', { x: i === 0 ? 0 : `${(i + 0.5) * wide}%`, y: '98%', 'text-anchor': i === 0 ? 'start' : 'middle' }, [nameOf(row)])]));
+  return make('figure', {}, make('figcaption', {}, caption),
+    drawn('svg', { class: 'picture', role: 'img', 'aria-label': `${caption}. ${rows.map(told).join('; ')}` }, [
+      drawn('text', { x: 0, y: '9%' }, [number(most)]), drawn('line', { x1: 0, x2: '100%', y1: '86%', y2: '86%' }), ...columns, ...names]),
+    make('details', { className: 'numbers' }, make('summary', {}, say('as_table')), ...numbers));
+}
 const farthest = largest(report.examples.map((pair) => pair.distance));
 const barColumn = (values, rows) => ({ head: '', cell: (row) => bars(values(row), largest(rows.flatMap(values))) });
 
@@ -127,12 +148,13 @@ function showNext() {
     make('a', { href: `#${section.id}` }, next[section.id] || section.querySelector('h2').textContent))));
 }
 
+const sizeOf = (row) => (row.from === row.to ? number(row.from) : say('span', number(row.from), number(row.to)));
+
 function showSizes() {
-  byId('sizes').append(table(say('by_size'), [
-    { head: say('letters'), words: true, cell: (row) => (row.from === row.to ? number(row.from) : say('span', number(row.from), number(row.to))) },
+  byId('sizes').append(picture(say('by_size'), sizeOf, (row) => [row.clusters], report.sizes, table(say('by_size'), [
+    { head: say('letters'), words: true, cell: sizeOf },
     { head: say('cases'), cell: (row) => number(row.clusters) },
-    barColumn((row) => [0, row.clusters], report.sizes), // a full bar
-  ], report.sizes));
+  ], report.sizes)));
 }
 
 function showFacts() {
@@ -152,16 +174,33 @@ function showFacts() {
   byId('facts').append(table(say('in_all'), columns, names));
 }
 
+// The latest weeks or months, also those without a letter, if their years are of our time.
+function latestPeriods({ unit, counts: known }) {
+  const first = known[0].from;
+  const day = new Date(`${known.at(-1).from}T00:00Z`);
+  const rows = [];
+  if (!known.every((row) => /^\d{4}-\d\d-\d\d$/.test(row.from))) return known.slice(-mostColumns);
+  for (let from = known.at(-1).from; from >= first && rows.length < mostColumns; from = day.toISOString().slice(0, 10)) {
+    rows.unshift(known.find((row) => row.from === from) ?? { from, rows: 0, repeats: 0 });
+    if (unit === 'month') day.setUTCMonth(day.getUTCMonth() - 1);
+    else day.setUTCDate(day.getUTCDate() - 7);
+  }
+  return rows;
+}
+
 function showPeriods() {
-  const periods = report.periods;
+  const { periods } = report;
   if (!periods) return;
-  const latest = periods.counts.slice(-36).reverse();
-  byId('periods').append(table(say(`by_${periods.unit}`), [
-    { head: say(periods.unit), words: true, cell: (row) => dayOf(periods.unit === 'month' ? row.from.replace(/-\d\d( BC)?$/, '$1') : row.from) },
+  const caption = say(`by_${periods.unit}`);
+  const columns = latestPeriods(periods);
+  const latest = columns.filter((row) => row.rows > 0);
+  const nameOf = (row) => (periods.unit === 'month' ? row.from.replace(/-\d\d( BC)?$/, '$1') : row.from);
+  byId('periods').append(picture(caption, nameOf, (row) => [row.rows, row.repeats], columns, table(caption, [
+    { head: say(periods.unit), words: true, cell: (row) => dayOf(nameOf(row)) },
     { head: say('fact_rows'), cell: (row) => number(row.rows) },
     { head: say('fact_repeats'), cell: (row) => number(row.repeats) },
-    barColumn((row) => [row.rows, row.repeats], latest),
-  ], latest), latest.length < periods.counts.length ? rest(say('earlier_periods', number(latest.length), number(periods.counts.length))) : '');
+  ], [...latest].reverse())),
+  latest.length < periods.counts.length ? rest(say('earlier_periods', number(latest.length), number(periods.counts.length))) : '');
 }
 
 const scopeOf = (scope) => (scope === null ? say('no_scope') : passage(scope));
@@ -169,12 +208,12 @@ const scopeOf = (scope) => (scope === null ? say('no_scope') : passage(scope));
 function showScopes() {
   if (!report.scopes) return;
   const { kept, all } = report.scopes;
-  byId('scopes').append(table(say('by_scope'), [
-    { head: say('scope'), words: true, cell: (row) => scopeOf(row.scope) },
-    ...['rows', 'repeats', 'clusters'].map((name) => ({ head: say(`fact_${name}`), cell: (row) => number(row[name]) })),
-    { head: say('largest_case'), cell: (row) => number(row.largest) },
-    barColumn((row) => [row.rows, row.repeats], kept),
-  ], kept), rest(say('scopes_apart')));
+  const scopes = { head: say('scope'), words: true, cell: (row) => scopeOf(row.scope) };
+  byId('scopes').append(table(say('by_scope'), [scopes, barColumn((row) => [row.rows, row.repeats], kept)], kept.slice(0, 12)),
+    make('details', { className: 'numbers' }, make('summary', {}, say('as_table')), table(say('by_scope'), [scopes,
+      ...['rows', 'repeats', 'clusters'].map((name) => ({ head: say(`fact_${name}`), cell: (row) => number(row[name]) })),
+      { head: say('largest_case'), cell: (row) => number(row.largest) },
+    ], kept)), rest(say('scopes_apart')));
   if (kept.length < all) byId('scopes').append(rest(say('more_scopes', number(kept.length), number(all))));
 }
 

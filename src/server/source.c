@@ -21,6 +21,7 @@
 #include "lib/stringinfo.h"
 #include "nodes/bitmapset.h"
 #include "nodes/parsenodes.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -175,40 +176,43 @@ primary_key(Relation relation)
 static Form_pg_attribute
 indexed_column(const Columns *c, SimdupSourceColumn which)
 {
-	TupleDesc columns = RelationGetDescr(c->relation);
 	Oid method = get_am_oid("hamming", false);
+	Form_pg_attribute column = NULL;
 	Bitmapset *found = NULL;
 	StringInfoData names;
 	ListCell *cell;
-	int i = -1;
 
+	initStringInfo(&names);
 	foreach (cell, RelationGetIndexList(c->relation))
 	{
 		Relation index = index_open(lfirst_oid(cell), AccessShareLock);
 		int number = index->rd_index->indkey.values[0];
+		bool fits = index->rd_rel->relam == method && number > 0 &&
+					index->rd_index->indisvalid &&
+					RelationGetIndexPredicate(index) == NIL &&
+					!bms_is_member(number, found);
+		Oid type =
+			get_atttype(RelationGetRelid(c->relation), (AttrNumber) number);
 
-		if (index->rd_rel->relam == method && index->rd_index->indisvalid &&
-			number > 0 && RelationGetIndexPredicate(index) == NIL &&
-			(which == SIMDUP_SOURCE_FP
-				 ? is_fingerprint(c, TupleDescAttr(columns, number - 1))
-				 : simdup_is_text_type(
-					   TupleDescAttr(columns, number - 1)->atttypid)))
-			found = bms_add_member(found, number - 1);
 		index_close(index, AccessShareLock);
-	}
-	if (bms_membership(found) == BMS_SINGLETON)
-		return TupleDescAttr(columns, bms_singleton_member(found));
-	if (found == NULL)
-		return NULL;
-	initStringInfo(&names);
-	while ((i = bms_next_member(found, i)) >= 0)
+		if (!fits ||
+			(which == SIMDUP_SOURCE_FP ? getBaseType(type) != c->fp_type
+									   : !simdup_is_text_type(type)))
+			continue;
+		found = bms_add_member(found, number);
+		column = TupleDescAttr(RelationGetDescr(c->relation), number - 1);
 		appendStringInfo(&names, "%s\"%s\"", names.len > 0 ? ", " : "",
-						 NameStr(TupleDescAttr(columns, i)->attname));
-	ereport(ERROR, errcode(ERRCODE_AMBIGUOUS_COLUMN),
-			errmsg("column reference \"%s\" is ambiguous", column_names[which]),
-			errdetail("Columns of relation \"%s\" with a hamming index are %s.",
-					  RelationGetRelationName(c->relation), names.data),
-			errhint("Name one of them \"%s\" in a view.", column_names[which]));
+						 NameStr(column->attname));
+	}
+	if (bms_membership(found) == BMS_MULTIPLE)
+		ereport(ERROR, errcode(ERRCODE_AMBIGUOUS_COLUMN),
+				errmsg("column reference \"%s\" is ambiguous",
+					   column_names[which]),
+				errdetail("Columns of relation \"%s\" with a hamming index are %s.",
+						  RelationGetRelationName(c->relation), names.data),
+				errhint("Name one of them \"%s\" in a view.",
+						column_names[which]));
+	return column;
 }
 
 static bool
@@ -233,9 +237,13 @@ static void
 check_type(const Columns *c, Form_pg_attribute column, bool fits,
 		   const char *expected)
 {
+	bool is_cluster = column == c->found[SIMDUP_SOURCE_CLUSTER];
+
 	if (fits)
 		return;
-	ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
+	ereport(ERROR,
+			errcode(is_cluster ? ERRCODE_INVALID_PARAMETER_VALUE
+							   : ERRCODE_DATATYPE_MISMATCH),
 			errmsg("column \"%s\" of relation \"%s\" is of type %s, not %s",
 				   NameStr(column->attname),
 				   RelationGetRelationName(c->relation),
@@ -253,6 +261,7 @@ check_columns(const Columns *c, int wanted)
 	bool wants_fp = wanted & SIMDUP_SOURCE_HAS(SIMDUP_SOURCE_FP);
 	bool wants_content = wanted & SIMDUP_SOURCE_HAS(SIMDUP_SOURCE_CONTENT);
 	bool to_fingerprint = wants_fp && fp == NULL;
+	Oid key_type;
 
 	if ((wanted & SIMDUP_SOURCE_HAS(SIMDUP_SOURCE_KEY)) &&
 		c->found[SIMDUP_SOURCE_KEY] == NULL)
@@ -261,9 +270,7 @@ check_columns(const Columns *c, int wanted)
 		check_type(c, fp, is_fingerprint(c, fp), "simhash64");
 	if (content == NULL && (wants_content || to_fingerprint))
 		no_column(c, "content",
-				  to_fingerprint
-					  ? _("There is neither a column \"fp\", nor a hamming index of a whole column.")
-					  : _("There is no hamming index of a whole text column either."));
+				  _("There is no hamming index of a whole text column either."));
 	if (content != NULL && (wants_content || to_fingerprint))
 		check_type(c, content,
 				   to_fingerprint || (wanted & SIMDUP_SOURCE_TEXTS)
@@ -275,13 +282,9 @@ check_columns(const Columns *c, int wanted)
 	if (cluster == NULL)
 		no_column(c, "cluster",
 				  _("By the method \"given\", it has a key for each row."));
-	if (cluster->atttypid != c->found[SIMDUP_SOURCE_KEY]->atttypid)
-		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				errmsg("column \"%s\" of relation \"%s\" is of type %s, not %s",
-					   "cluster", RelationGetRelationName(c->relation),
-					   format_type_be(cluster->atttypid),
-					   format_type_be(c->found[SIMDUP_SOURCE_KEY]->atttypid)),
-				errhint("Cast it to the type of the key."));
+	key_type = c->found[SIMDUP_SOURCE_KEY]->atttypid;
+	check_type(c, cluster, cluster->atttypid == key_type,
+			   format_type_be(key_type));
 }
 
 /* Append a column to the SELECT of a source. */
@@ -302,6 +305,9 @@ put_column(SimdupSource *source, StringInfo text, SimdupSourceColumn which,
 						 quote_identifier(
 							 NameStr(c->found[SIMDUP_SOURCE_CONTENT]->attname)),
 						 text_type, text_type);
+	else if (which == SIMDUP_SOURCE_CLUSTER)
+		appendStringInfoString(text,
+							   "CASE WHEN NOT s.cluster IS NULL THEN dense_rank() OVER (ORDER BY s.cluster) END");
 	else
 		appendStringInfo(text, "s.%s",
 						 quote_identifier(NameStr(column->attname)));
@@ -323,47 +329,38 @@ find_columns(Columns *c, FunctionCallInfo fcinfo, int wanted)
 	int argument = simdup_named_argument(fcinfo, "columns");
 	bool is_given = argument >= 0 && !PG_ARGISNULL(argument);
 	bool is_refresh = simdup_named_argument(fcinfo, "members") >= 0;
-	bool is_lost[SIMDUP_SOURCE_DAY];
-	Datum *given = NULL;
-	bool *nulls = NULL;
-	int n = 0;
 
-	if (is_given)
-		deconstruct_array(PG_GETARG_ARRAYTYPE_P(argument), NAMEOID, NAMEDATALEN,
-						  false, TYPALIGN_CHAR, &given, &nulls, &n);
+	/* what reads the day shows contents */
+	if ((wanted & SIMDUP_SOURCE_HAS(SIMDUP_SOURCE_DAY)) != 0)
+		wanted |= SIMDUP_SOURCE_HAS(SIMDUP_SOURCE_CONTENT);
 	for (int i = 0; i < SIMDUP_SOURCE_DAY; i++)
 	{
-		bool is_away = is_given ? i >= n || nulls[i]
-								: i == SIMDUP_SOURCE_CLUSTER &&
-									  (wanted & SIMDUP_SOURCE_HAS(i)) == 0;
+		int subscript = i + 1;
+		bool is_wanted = (wanted & SIMDUP_SOURCE_HAS(i)) != 0;
+		bool is_away = i == SIMDUP_SOURCE_CLUSTER && !is_wanted;
+		Datum name = CStringGetDatum(column_names[i]);
 
-		if (is_given && !is_away)
-			c->found[i] =
-				column_named(c->relation, NameStr(*DatumGetName(given[i])));
-		if (is_given && !is_away && c->found[i] == NULL && is_refresh &&
+		if (is_given)
+			name =
+				array_get_element(PG_GETARG_DATUM(argument), 1, &subscript, -1,
+								  NAMEDATALEN, false, TYPALIGN_CHAR, &is_away);
+		if (!is_away)
+			c->found[i] = column_named(c->relation, DatumGetCString(name));
+		if (!is_away && c->found[i] == NULL && is_given && is_refresh &&
 			i != SIMDUP_SOURCE_KEY)
-			ereport(ERROR, errcode(ERRCODE_UNDEFINED_COLUMN),
-					errmsg("column \"%s\" of relation \"%s\" does not exist",
-						   NameStr(*DatumGetName(given[i])),
-						   RelationGetRelationName(c->relation)),
-					errhint(
-						"If it has another name now, write it into the settings of the grouping."));
+			no_column(c, DatumGetCString(name),
+					  _("The settings of the grouping name it."));
 		if (c->found[i] == NULL && (!is_away || i == SIMDUP_SOURCE_CONTENT))
 			c->found[i] = column_named(c->relation, column_names[i]);
-		is_lost[i] = c->found[i] == NULL && !is_away;
+		if (c->found[i] != NULL || is_away)
+			continue;
+		if (i == SIMDUP_SOURCE_KEY)
+			c->found[i] = primary_key(c->relation);
+		else if (is_wanted && i <= SIMDUP_SOURCE_CONTENT)
+			c->found[i] = indexed_column(c, i);
+		if (i == SIMDUP_SOURCE_FP && is_wanted && c->found[i] == NULL)
+			wanted |= SIMDUP_SOURCE_HAS(SIMDUP_SOURCE_CONTENT);
 	}
-	if (is_lost[SIMDUP_SOURCE_KEY])
-		c->found[SIMDUP_SOURCE_KEY] = primary_key(c->relation);
-	if (is_lost[SIMDUP_SOURCE_FP] &&
-		(wanted & SIMDUP_SOURCE_HAS(SIMDUP_SOURCE_FP)) != 0)
-		c->found[SIMDUP_SOURCE_FP] = indexed_column(c, SIMDUP_SOURCE_FP);
-	/* what reads the day shows contents */
-	if (is_lost[SIMDUP_SOURCE_CONTENT] &&
-		((wanted & (SIMDUP_SOURCE_HAS(SIMDUP_SOURCE_CONTENT) |
-					SIMDUP_SOURCE_HAS(SIMDUP_SOURCE_DAY))) != 0 ||
-		 c->found[SIMDUP_SOURCE_FP] == NULL))
-		c->found[SIMDUP_SOURCE_CONTENT] =
-			indexed_column(c, SIMDUP_SOURCE_CONTENT);
 }
 
 SimdupSource
@@ -372,6 +369,7 @@ simdup_source_open(FunctionCallInfo fcinfo, Oid relation, int wanted)
 	Oid function = fcinfo->flinfo->fn_oid;
 	Columns c = {.relation = try_relation_open(relation, AccessShareLock)};
 	SimdupSource source = {0};
+	ArrayBuildState *names = NULL;
 	StringInfoData text;
 	int n = 0;
 
@@ -396,8 +394,12 @@ simdup_source_open(FunctionCallInfo fcinfo, Oid relation, int wanted)
 	for (int i = 0; i < SIMDUP_SOURCE_COLUMNS; i++)
 	{
 		source.place[i] = -1;
-		if (c.found[i] != NULL)
-			source.column[i] = pstrdup(NameStr(c.found[i]->attname));
+		names =
+			accumArrayResult(names,
+							 c.found[i] == NULL
+								 ? (Datum) 0
+								 : NameGetDatum(&c.found[i]->attname),
+							 c.found[i] == NULL, NAMEOID, CurrentMemoryContext);
 		if ((wanted & SIMDUP_SOURCE_HAS(i)) != 0 &&
 			(c.found[i] != NULL || i == SIMDUP_SOURCE_FP))
 			put_column(&source, &text, i, &n, &c);
@@ -413,6 +415,7 @@ simdup_source_open(FunctionCallInfo fcinfo, Oid relation, int wanted)
 	if (c.found[SIMDUP_SOURCE_SCOPE] != NULL)
 		source.scope_collation = c.found[SIMDUP_SOURCE_SCOPE]->attcollation;
 	source.statement = text.data;
+	source.columns = makeArrayResult(names, CurrentMemoryContext);
 	relation_close(c.relation, NoLock);
 	return source;
 }

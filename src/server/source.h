@@ -22,7 +22,7 @@ typedef enum SimdupSourceColumn
 	SIMDUP_SOURCE_FP,	   /* else by an index, else minhash64(content) */
 	SIMDUP_SOURCE_CONTENT, /* a text or a sketch; else a text by an index */
 	SIMDUP_SOURCE_SCOPE,
-	SIMDUP_SOURCE_CLUSTER, /* of the key's type */
+	SIMDUP_SOURCE_CLUSTER, /* of the key's type, as a number */
 	SIMDUP_SOURCE_DAY, /* the first other column of a date or a time, as a date */
 	SIMDUP_SOURCE_COLUMNS
 } SimdupSourceColumn;
@@ -35,9 +35,8 @@ typedef enum SimdupSourceColumn
 
 typedef struct SimdupSource
 {
-	char *name; /* schema.name, quoted */
-	/* the columns that were found, also if they are not read; NULL: none */
-	char *column[SIMDUP_SOURCE_COLUMNS];
+	char *name;	   /* schema.name, quoted */
+	Datum columns; /* name[]: those that were found, read or not */
 	Oid type[SIMDUP_SOURCE_COLUMNS];  /* InvalidOid: not read */
 	int place[SIMDUP_SOURCE_COLUMNS]; /* in a row, from 0; -1: not read */
 	char *key;						  /* the key's column, quoted; or NULL */
@@ -105,7 +104,8 @@ typedef struct SimdupKeyNumbers SimdupKeyNumbers;
 
 /*
  * Begin numbers for the keys of an empty store, which gets each key once. The
- * collation says which texts are equal. The store must stay in memory.
+ * collation says which texts are equal. Of a store on disk, each key that is known is
+ * read.
  */
 extern SimdupKeyNumbers *simdup_keynumbers_begin(SimdupKeys *keys, Oid type,
 												 Oid collation);

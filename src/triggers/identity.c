@@ -82,7 +82,7 @@ meets(TriggerState *state, const UniqueIndex *unique, TupleTableSlot *stored)
 	for (int i = 0; i < info->ii_NumIndexKeyAttrs; i++)
 		if (isnull[0][i] || isnull[1][i]
 				? !info->ii_NullsNotDistinct || isnull[0][i] != isnull[1][i]
-				: !DatumGetBool(OidFunctionCall2Coll(info->ii_UniqueProcs[i],
+				: !DatumGetBool(OidFunctionCall2Coll(unique->procs[i],
 													 unique->collations[i],
 													 values[0][i],
 													 values[1][i])))
@@ -181,9 +181,12 @@ is_ended_here(HeapTupleHeader header)
  * table of which it has deleted nothing.
  */
 HeapTuple
-simdup_trigger_moved_version(TriggerState *state, HeapTuple row,
-							 CommandId command, bool is_after)
+simdup_trigger_moved_version(TriggerState *state, const TriggerData *trigdata)
 {
+	bool is_after = TRIGGER_FIRED_AFTER(trigdata->tg_event);
+	HeapTuple row = is_after ? trigdata->tg_trigtuple : state->row.complete;
+	CommandId command = is_after ? HeapTupleHeaderGetCmin(row->t_data)
+								 : GetActiveSnapshot()->curcid;
 	ScanKeyData keys[INDEX_MAX_KEYS];
 	HeapTuple found = NULL;
 	bool has_moved = false;

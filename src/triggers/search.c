@@ -112,11 +112,12 @@ collect_entries(TriggerState *state)
 }
 
 /*
- * After a rollback to a savepoint, the header may have a combined number of two
- * commands.
+ * Return the command of this transaction that wrote a version of a row, or
+ * InvalidCommandId if another transaction did. After a rollback to a savepoint, the
+ * header may have a combined number of two commands.
  */
-CommandId
-simdup_trigger_command(HeapTupleHeader header)
+static CommandId
+command_of(HeapTupleHeader header)
 {
 	if (!TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetRawXmin(header)))
 		return InvalidCommandId;
@@ -152,8 +153,7 @@ read_near(TriggerState *state, NearRow *near)
 	near->is_newer =
 		state->search.command != InvalidCommandId &&
 		TTS_IS_BUFFERTUPLE(target->slot) &&
-		simdup_trigger_command(
-			ExecFetchSlotHeapTuple(target->slot, false, NULL)->t_data) ==
+		command_of(ExecFetchSlotHeapTuple(target->slot, false, NULL)->t_data) ==
 			state->search.command &&
 		compare_keys(state, near->key, state->row.key.value) > 0;
 	return true;
@@ -240,7 +240,7 @@ simdup_trigger_first_near(TriggerState *state)
 
 	*search = (NearSearch){.command = InvalidCommandId};
 	if (state->kind == TRIGGER_LOG)
-		search->command = simdup_trigger_command(state->row.tuple->t_data);
+		search->command = command_of(state->row.tuple->t_data);
 	if (state->options.lock)
 		simdup_trigger_lock(state->table, state->lock_distance, state->row.fp);
 	if (!simdup_trigger_may_search(state))

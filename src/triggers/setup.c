@@ -16,6 +16,7 @@
 #include "catalog/pg_trigger.h"
 #include "executor/executor.h"
 #include "optimizer/optimizer.h"
+#include "parser/scansup.h"
 #include "rewrite/rewriteHandler.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
@@ -30,8 +31,8 @@
 
 #define DEFAULT_MAX_DISTANCE 8
 
-/* What stands between an option's name and its value. */
-#define ARROW " => "
+/* What stands between an option's name and its value, with any blanks. */
+#define ARROW "=>"
 
 /* The functions, in SQL and in C, and the arguments between their parentheses. */
 static const char *const functions[] = {"simdup_flag_trigger",
@@ -96,6 +97,26 @@ parse_distance(const char *value)
 			   : -1;
 }
 
+/* Return a copy of some bytes without the blanks around them. */
+static char *
+trimmed(const char *bytes, size_t len)
+{
+	while (len > 0 && scanner_isspace(bytes[len - 1]))
+		len--;
+	for (; len > 0 && scanner_isspace(*bytes); len--)
+		bytes++;
+	return pnstrdup(bytes, len);
+}
+
+/* Return the name of an option, or NULL if its argument is none. */
+static char *
+option_name(const char *argument)
+{
+	const char *arrow = strstr(argument, ARROW);
+
+	return arrow == NULL ? NULL : trimmed(argument, arrow - argument);
+}
+
 /*
  * Set an option, written "name => value". Return false if there is no such
  * option, or not of this value.
@@ -103,15 +124,15 @@ parse_distance(const char *value)
 static bool
 set_option(TriggerOptions *options, TriggerKind kind, const char *argument)
 {
-	const char *arrow = strstr(argument, ARROW);
-	char *name;
+	const char *name = option_name(argument);
+	const char *rest;
 	char *value;
 	List *names;
 
-	if (arrow == NULL)
+	if (name == NULL)
 		return false;
-	name = pnstrdup(argument, arrow - argument);
-	value = pstrdup(arrow + strlen(ARROW));
+	rest = strstr(argument, ARROW) + strlen(ARROW);
+	value = trimmed(rest, strlen(rest));
 	if (strcmp(name, "max_distance") == 0)
 		return (options->max_distance = parse_distance(value)) >= 0;
 	if (strcmp(name, "lock") == 0)
@@ -180,7 +201,10 @@ find_column(TriggerData *trigdata, const TriggerState *state, const char *name,
 		ereport(ERROR, errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				errmsg("column \"%s\" of relation \"%s\" is generated", name,
 					   table),
-				add_hint(trigdata, state->kind));
+				is_set
+					? add_hint(trigdata, state->kind)
+					: errhint(
+						  "A virtual column is not stored, and cannot be compared: name the columns that it is computed from."));
 	return attnum;
 }
 
@@ -322,15 +346,14 @@ check_given_once(TriggerData *trigdata, TriggerKind kind)
 
 	for (int i = first_option(kind); i < trigger->tgnargs; i++)
 	{
-		const char *option = trigger->tgargs[i];
-		int len = (int) (strstr(option, ARROW) - option);
+		const char *name = option_name(trigger->tgargs[i]);
 
 		for (int j = first_option(kind); j < i; j++)
-			if (strncmp(option, trigger->tgargs[j], len + strlen(ARROW)) == 0)
+			if (strcmp(name, option_name(trigger->tgargs[j])) == 0)
 				ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 						errmsg("conflicting or redundant options"),
-						errdetail("Option \"%.*s\" is given more than once.",
-								  len, option),
+						errdetail("Option \"%s\" is given more than once.",
+								  name),
 						add_hint(trigdata, kind));
 	}
 }
@@ -353,8 +376,11 @@ read_own_options(TriggerData *trigdata, TriggerState *state)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("unrecognized option of function \"%s\": \"%s\"",
 					   functions[kind], wrong),
-				errdetail("The options are max_distance (0 to %d), key (for flag and log, one column), columns, index, condition, and for flag and log, lock (true or false).",
-						  SIMHASH64_BITS),
+				strchr(wrong, '=') != NULL && strstr(wrong, ARROW) == NULL
+					? errdetail(
+						  "An option and its value stand on the two sides of \"=>\", not of \"=\" or \":=\".")
+					: errdetail("The options are max_distance (0 to %d), key (for flag and log, one column), columns, index, condition, and for flag and log, lock (true or false).",
+								SIMHASH64_BITS),
 				add_hint(trigdata, kind));
 	check_given_once(trigdata, kind);
 }
@@ -464,13 +490,57 @@ index_columns(TupleDesc tupdesc, const IndexInfo *info)
 	return columns;
 }
 
+void
+simdup_trigger_find_generated(TriggerState *state, Relation table,
+							  Bitmapset *columns, char kind,
+							  GeneratedColumns *found)
+{
+	TupleDesc desc = RelationGetDescr(table);
+
+	found->columns = palloc(desc->natts * sizeof(int));
+	found->values = palloc(desc->natts * sizeof(ExprState *));
+	for (int i = -1; (i = bms_next_member(columns, i)) >= 0;)
+		if (TupleDescAttr(desc, i - 1)->attgenerated == kind)
+		{
+			Node *value = kind == ATTRIBUTE_GENERATED_VIRTUAL
+							  ? build_generation_expression(table, i)
+							  : build_column_default(table, i);
+
+			found->columns[found->n] = i;
+			found->values[found->n++] =
+				ExecPrepareExpr((Expr *) value, state->estate);
+		}
+}
+
+HeapTuple
+simdup_trigger_generate(TriggerState *state, const GeneratedColumns *generated,
+						TupleTableSlot *slot, HeapTuple tuple)
+{
+	ExprContext *econtext = GetPerTupleExprContext(state->estate);
+	Datum *values;
+	bool *isnull;
+
+	if (generated->n == 0)
+		return tuple;
+	values = palloc(generated->n * sizeof(Datum));
+	isnull = palloc(generated->n * sizeof(bool));
+	econtext->ecxt_scantuple = slot;
+	for (int i = 0; i < generated->n; i++)
+		values[i] = ExecEvalExprSwitchContext(generated->values[i], econtext,
+											  &isnull[i]);
+	return heap_modify_tuple_by_cols(tuple, slot->tts_tupleDescriptor,
+									 generated->n, generated->columns, values,
+									 isnull);
+}
+
 /*
  * Find the columns that decide, and the generated ones to compute. The columns
  * of the index decide, but never a flag, and those of the option. For log and
  * reject, the unique columns decide as well: a row is not compared with one that
- * has its values. If columns of the partition key change beside others, the row
- * is the same one elsewhere, and only locks. BEFORE triggers fire before generated
- * columns are stored. A later trigger may still change what they depend on.
+ * has its values. If columns of the partition key change beside others, or those
+ * of an exclusion, the row is the same one elsewhere, and only locks. BEFORE
+ * triggers fire before generated columns are stored. A later trigger may still
+ * change what they depend on.
  */
 static void
 find_deciding(TriggerData *trigdata, TriggerState *state)
@@ -482,13 +552,18 @@ find_deciding(TriggerData *trigdata, TriggerState *state)
 
 	state->partition_key =
 		simdup_trigger_partition_columns(state->table, state->written);
+	state->locking = bms_copy(state->partition_key);
 	for (int i = 0; i < state->n_uniques; i++)
 	{
-		Bitmapset *columns = index_columns(tupdesc, state->uniques[i].info);
+		const IndexInfo *info = state->uniques[i].info;
+		Bitmapset *columns = index_columns(tupdesc, info);
 		Bitmapset *others = bms_difference(columns, state->partition_key);
 
-		unique =
-			bms_add_members(unique, bms_is_empty(others) ? columns : others);
+		if (info->ii_ExclusionProcs != NULL)
+			state->locking = bms_add_members(state->locking, columns);
+		else
+			unique = bms_add_members(unique,
+									 bms_is_empty(others) ? columns : others);
 	}
 	foreach (cell, state->options.columns)
 		state->acting =
@@ -499,22 +574,13 @@ find_deciding(TriggerData *trigdata, TriggerState *state)
 	needed = index_columns(tupdesc, state->index_info);
 	state->deciding = bms_difference(needed, state->flags);
 	needed = bms_union(bms_union(needed, unique), state->acting);
+	needed = bms_add_members(needed, state->locking);
 	if (state->options.condition != NULL)
 		needed = bms_add_range(needed, 1, tupdesc->natts);
-	state->generated = palloc(tupdesc->natts * sizeof(int));
-	state->generations = palloc(tupdesc->natts * sizeof(ExprState *));
-	if (TRIGGER_FIRED_AFTER(trigdata->tg_event))
-		return;
-	for (int i = -1; (i = bms_next_member(needed, i)) >= 0;)
-		if (TupleDescAttr(tupdesc, i - 1)->attgenerated ==
-			ATTRIBUTE_GENERATED_STORED)
-		{
-			Node *value = build_column_default(trigdata->tg_relation, i);
-
-			state->generated[state->n_generated] = i;
-			state->generations[state->n_generated++] =
-				ExecPrepareExpr((Expr *) value, state->estate);
-		}
+	if (TRIGGER_FIRED_BEFORE(trigdata->tg_event))
+		simdup_trigger_find_generated(state, trigdata->tg_relation, needed,
+									  ATTRIBUTE_GENERATED_STORED,
+									  &state->stored_columns);
 }
 
 static TriggerState *

@@ -229,12 +229,13 @@ is_key_index(Relation index, TupleDesc desc, Bitmapset *columns,
 	for (int i = 0; i < form->indnkeyatts; i++)
 	{
 		AttrNumber attnum = form->indkey.values[i];
-		Form_pg_attribute att = TupleDescAttr(desc, attnum - 1);
 
 		if (bms_is_member(attnum, columns) &&
-			index->rd_indcollation[i] == att->attcollation &&
+			index->rd_indcollation[i] ==
+				TupleDescAttr(desc, attnum - 1)->attcollation &&
 			index->rd_opfamily[i] ==
-				lookup_type_cache(att->atttypid, TYPECACHE_BTREE_OPFAMILY)
+				lookup_type_cache(TupleDescAttr(desc, attnum - 1)->atttypid,
+								  TYPECACHE_BTREE_OPFAMILY)
 					->btree_opf)
 			missing = bms_del_member(missing, attnum);
 		else if (!bms_is_member(attnum, beside))
@@ -265,7 +266,10 @@ simdup_trigger_key_index(Oid relid, const TriggerState *state)
 	{
 		Relation index = index_open(lfirst_oid(cell), AccessShareLock);
 
-		if (is_not_null && !OidIsValid(found) &&
+		/* one that begins with the key finds it soonest */
+		if (is_not_null &&
+			(!OidIsValid(found) ||
+			 bms_is_member(index->rd_index->indkey.values[0], columns)) &&
 			is_key_index(index, desc, columns, beside))
 			found = RelationGetRelid(index);
 		index_close(index, NoLock);
@@ -299,11 +303,15 @@ simdup_trigger_find_uniques(Relation table, TriggerState *state)
 		Form_pg_index form = index->rd_index;
 		UniqueIndex *unique = &state->uniques[state->n_uniques];
 
-		if (form->indisunique && form->indisready && form->indimmediate &&
-			index->rd_rel->relam == BTREE_AM_OID)
+		if ((form->indisunique || form->indisexclusion) && form->indisready &&
+			form->indimmediate)
 		{
 			unique->info = BuildIndexInfo(index);
-			BuildSpeculativeIndexInfo(index, unique->info);
+			if (!form->indisexclusion)
+				BuildSpeculativeIndexInfo(index, unique->info);
+			unique->procs = form->indisexclusion
+								? unique->info->ii_ExclusionProcs
+								: unique->info->ii_UniqueProcs;
 			unique->info->ii_PredicateState =
 				ExecPrepareQual(unique->info->ii_Predicate, state->estate);
 			memcpy(unique->collations, index->rd_indcollation,

@@ -32,6 +32,14 @@ typedef struct TriggerOptions
 	char *condition; /* NULL: every near row counts */
 } TriggerOptions;
 
+/* Generated columns of a table, and how to compute them. */
+typedef struct GeneratedColumns
+{
+	int n;
+	int *columns;
+	ExprState **values;
+} GeneratedColumns;
+
 /* A table that a search reads, and the index by which it does. */
 typedef struct TriggerTarget
 {
@@ -40,8 +48,9 @@ typedef struct TriggerTarget
 	AttrNumber key; /* of flag and log */
 	AttrNumber flag;
 	Oid key_index;			 /* of a flag, once a chain was followed */
-	bool has_map;			 /* is map known? */
+	bool has_map;			 /* are the next two known? */
 	TupleConversionMap *map; /* to the trigger's table, NULL if alike */
+	GeneratedColumns virtual_columns;
 
 	/* open while a search lasts; the last two once they are needed */
 	Relation heap;
@@ -50,10 +59,11 @@ typedef struct TriggerTarget
 	struct IndexFetchTableData *fetch;
 } TriggerTarget;
 
-/* A unique index of the table that is written to. */
+/* A unique index, or one of an exclusion, of the table that is written to. */
 typedef struct UniqueIndex
 {
 	IndexInfo *info;
+	Oid *procs; /* of a stored and the new row: both cannot be stored */
 	Oid collations[INDEX_MAX_KEYS];
 } UniqueIndex;
 
@@ -126,14 +136,13 @@ typedef struct TriggerState
 	Bitmapset *flags;	 /* all columns that triggers of the table set */
 	Bitmapset *deciding; /* columns whose change may change the index's value */
 	Bitmapset *acting;	 /* columns whose change makes a trigger act */
-	Bitmapset *partition_key; /* columns whose change makes it lock */
+	Bitmapset *locking;	 /* columns whose change makes log and reject lock */
+	Bitmapset *partition_key;
 	TriggerTarget *own;
 	IndexInfo *index_info;
 	EState *estate;
-	TupleTableSlot *slot; /* for a version of the row */
-	int n_generated; /* stored generated columns that BEFORE triggers compute */
-	int *generated;
-	ExprState **generations;
+	TupleTableSlot *slot;			 /* for a version of the row */
+	GeneratedColumns stored_columns; /* that BEFORE triggers compute */
 
 	Oid condition_oid;
 	Oid log_table;
@@ -155,6 +164,16 @@ extern TriggerState *simdup_trigger_setup(FunctionCallInfo fcinfo,
  */
 extern int simdup_trigger_read(const Trigger *trigger, Oid sibling,
 							   TriggerOptions *options);
+
+/* Find the generated columns of a kind among the columns of a table. */
+extern void simdup_trigger_find_generated(TriggerState *state, Relation table,
+										  Bitmapset *columns, char kind,
+										  GeneratedColumns *found);
+
+/* Return a row, which is in a slot, with generated columns computed. */
+extern HeapTuple simdup_trigger_generate(TriggerState *state,
+										 const GeneratedColumns *generated,
+										 TupleTableSlot *slot, HeapTuple tuple);
 
 /*
  * Return the tables that arrivals in this one lock. A partition's trigger is a clone,
@@ -202,7 +221,7 @@ extern void simdup_trigger_fetch(TriggerState *state, const NearRow *near);
 
 /*
  * Return an index that makes the columns of the option `key` a key of a table. If
- * there is none, the key is an ERROR that says what it lacks, or for reject
+ * there is none, the key is an ERROR that tells its lack, or for reject
  * InvalidOid is returned.
  */
 extern Oid simdup_trigger_key_index(Oid relid, const TriggerState *state);
@@ -232,12 +251,6 @@ extern const NearRow *simdup_trigger_first_near(TriggerState *state);
  */
 extern const NearRow *simdup_trigger_next_near(TriggerState *state);
 
-/*
- * Return the command of this transaction that wrote a version of a row, or
- * InvalidCommandId if another transaction did.
- */
-extern CommandId simdup_trigger_command(HeapTupleHeader header);
-
 /* End a search, also one that found nothing. */
 extern void simdup_trigger_end_search(TriggerState *state);
 
@@ -252,15 +265,12 @@ extern bool simdup_trigger_is_this_row(TriggerState *state,
 									   TupleTableSlot *slot);
 
 /*
- * Return the earlier version of a row whose INSERT is the second half of an UPDATE
- * that moved it to another partition, or else NULL. `row` is the new row, as the
- * command stores it. An AFTER trigger gets the version that the transaction found:
- * later ones may not have been judged. The version has the layout of the table
- * that is written to.
+ * Return the earlier version of the new row, if its INSERT is the second half of an
+ * UPDATE that moved it to another partition, else NULL. An AFTER trigger gets the
+ * version that the transaction found: later ones may not have been judged.
  */
 extern HeapTuple simdup_trigger_moved_version(TriggerState *state,
-											  HeapTuple row, CommandId command,
-											  bool is_after);
+											  const TriggerData *trigdata);
 
 /* Copy a value of the key's type, so that it lasts as long as the search. */
 extern NullableDatum simdup_trigger_key(const TriggerState *state,

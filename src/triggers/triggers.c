@@ -48,29 +48,6 @@ new_slot(TriggerData *trigdata)
 													   : trigdata->tg_trigslot;
 }
 
-/* Return the new row with its generated columns, as far as they are needed. */
-static HeapTuple
-complete_tuple(TriggerData *trigdata, TriggerState *state, HeapTuple tuple)
-{
-	ExprContext *econtext = GetPerTupleExprContext(state->estate);
-	Datum *values;
-	bool *isnull;
-
-	if (state->n_generated == 0)
-		return tuple;
-	values = palloc(state->n_generated * sizeof(Datum));
-	isnull = palloc(state->n_generated * sizeof(bool));
-	econtext->ecxt_scantuple = new_slot(trigdata);
-	/* a generated column may be of tableoid, which the server sets later */
-	econtext->ecxt_scantuple->tts_tableOid =
-		RelationGetRelid(trigdata->tg_relation);
-	for (int i = 0; i < state->n_generated; i++)
-		values[i] = ExecEvalExprSwitchContext(state->generations[i], econtext,
-											  &isnull[i]);
-	return heap_modify_tuple_by_cols(tuple, state->tupdesc, state->n_generated,
-									 state->generated, values, isnull);
-}
-
 /*
  * Compute whether a version of a row is in the scope of the index, and the
  * fingerprint that the index stores of it. Return whether it has one.
@@ -178,22 +155,20 @@ read_row(TriggerData *trigdata, TriggerState *state)
 		row->stored_tid = old->t_self;
 	else
 		ItemPointerSetInvalid(&row->stored_tid);
-	row->complete = complete_tuple(trigdata, state, row->tuple);
+	/* a generated column may be of tableoid, which the server sets later */
+	new_slot(trigdata)->tts_tableOid = state->written;
+	row->complete = simdup_trigger_generate(state, &state->stored_columns,
+											new_slot(trigdata), row->tuple);
 	row->key.value = heap_getattr(row->complete, state->key, state->tupdesc,
 								  &row->key.isnull);
-	if (!is_update && is_after)
-		old = simdup_trigger_moved_version(state, old,
-										   simdup_trigger_command(old->t_data),
-										   true);
-	else if (!is_update)
-		old = simdup_trigger_moved_version(state, row->complete,
-										   GetActiveSnapshot()->curcid, false);
+	if (!is_update)
+		old = simdup_trigger_moved_version(state, trigdata);
 	if (old != NULL)
 	{
 		acts = !have_equal_columns(state->tupdesc, state->acting, row->complete,
 								   old);
 		locks = state->options.lock && state->kind != TRIGGER_FLAG &&
-				!have_equal_columns(state->tupdesc, state->partition_key,
+				!have_equal_columns(state->tupdesc, state->locking,
 									row->complete, old);
 		if (!acts && !locks &&
 			have_equal_columns(state->tupdesc, state->deciding, row->complete,

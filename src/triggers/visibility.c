@@ -166,22 +166,30 @@ simdup_trigger_find_condition(const TriggerState *state)
 }
 
 /*
- * Return a row of the table of `target` as a value of the row type of the
- * trigger's table.
+ * Return a row of the table of `target`, which is in a slot, as a value of the row
+ * type of the trigger's table. Virtual columns get their values.
  */
 static Datum
-row_datum(const TriggerState *state, TriggerTarget *target, TupleDesc tupdesc,
-		  HeapTuple tuple)
+row_datum(TriggerState *state, TriggerTarget *target, TupleTableSlot *slot)
 {
+	TupleDesc desc = RelationGetDescr(target->heap);
+	HeapTuple tuple = ExecFetchSlotHeapTuple(slot, false, NULL);
+
 	if (!target->has_map)
 	{
 		MemoryContext caller = MemoryContextSwitchTo(state->context);
 
-		target->map = convert_tuples_by_name(CreateTupleDescCopyConstr(tupdesc),
+		target->map = convert_tuples_by_name(CreateTupleDescCopyConstr(desc),
 											 state->table_desc);
+		simdup_trigger_find_generated(state, target->heap,
+									  bms_add_range(NULL, 1, desc->natts),
+									  ATTRIBUTE_GENERATED_VIRTUAL,
+									  &target->virtual_columns);
 		target->has_map = true;
 		MemoryContextSwitchTo(caller);
 	}
+	tuple =
+		simdup_trigger_generate(state, &target->virtual_columns, slot, tuple);
 	if (target->map != NULL)
 		tuple = execute_attr_map_tuple(tuple, target->map);
 	return heap_copy_tuple_as_datum(tuple, state->table_desc);
@@ -226,8 +234,11 @@ fulfils_condition(TriggerState *state, const NearRow *near)
 	bool holds;
 
 	if (state->search.new_row == (Datum) 0)
-		state->search.new_row =
-			row_datum(state, state->own, state->tupdesc, state->row.complete);
+	{
+		ExecStoreHeapTuple(state->row.complete, state->slot, false);
+		state->slot->tts_tableOid = state->written;
+		state->search.new_row = row_datum(state, state->own, state->slot);
+	}
 	caller = MemoryContextSwitchTo(GetPerTupleMemoryContext(state->estate));
 	function = simdup_trigger_find_condition(state);
 	if (object_aclcheck(ProcedureRelationId, function, GetUserId(),
@@ -238,9 +249,7 @@ fulfils_condition(TriggerState *state, const NearRow *near)
 		fmgr_info_cxt(function, &state->condition_function, state->context);
 	state->condition_oid = function;
 	simdup_trigger_fetch(state, near);
-	near_row =
-		row_datum(state, near->target, RelationGetDescr(near->target->heap),
-				  ExecFetchSlotHeapTuple(near->target->slot, false, NULL));
+	near_row = row_datum(state, near->target, near->target->slot);
 	holds = near->is_newer
 				? call_condition(state, near_row, state->search.new_row)
 				: call_condition(state, state->search.new_row, near_row);

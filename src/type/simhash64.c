@@ -28,12 +28,20 @@
 static int
 hint_about(const char *str)
 {
+	if (strncmp(str, "\\x", 2) == 0)
+		return errhint("Cast bytes by way of bytea: x::bytea::simhash64.");
+	if (strspn(str, "01") == SIMHASH64_BITS && strlen(str) == SIMHASH64_BITS)
+		return errhint(
+			"Cast binary digits by way of bit: x::bit(64)::simhash64.");
 	switch (simdup_hash_form(str, strlen(str)))
 	{
 		case SIMDUP_HASH_PREFIXED:
 			return errhint(
 				"Leave out the prefix, and write leading zeros: lpad(substr(x, 3), 16, '0')::simhash64.");
 		case SIMDUP_HASH_SHORT:
+			if (strspn(str, "0123456789") == strlen(str))
+				return errhint(
+					"Cast a decimal number by way of numeric: x::numeric::simhash64. Hexadecimal digits need leading zeros: lpad(x, 16, '0')::simhash64.");
 			return errhint(
 				"The value has fewer than 16 digits. Write leading zeros: lpad(x, 16, '0')::simhash64.");
 		case SIMDUP_HASH_UNSIGNED:

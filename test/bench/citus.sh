@@ -205,10 +205,9 @@ SQL
   there=(PGHOST=localhost "PGPORT=$base" PGUSER=postgres PGDATABASE=city)
   sums=
   for k in 3 8; do
-    node 0 -c 'SET client_min_messages = error' -c 'DROP TABLE IF EXISTS pairs'
     with_peak node 0 -c "CALL simdup_citus_pairs('fps', 'id', 'fp', $k, 'pairs')" 2>"$SCRATCH/times"
-    sent=$(sed -n 's/.*rows sent in \(.*\) s$/\1/p' "$SCRATCH/times")
-    joined=$(sed -n 's/.*pieces joined in \(.*\) s$/\1/p' "$SCRATCH/times")
+    sent=$(awk '/send all/ { s += $(NF - 1) } END { print s }' "$SCRATCH/times")
+    joined=$(awk '/join all/ { print $(NF - 1) }' "$SCRATCH/times")
     sums+=$(node 0 -c 'SELECT count(*), sum(a), sum(b), sum(distance) FROM pairs')$'\n'
     copies=$(sql -F ' ' -c "SELECT round(sum(n) / $sample.0, 2), round(max(n) / $sample.0, 3)
       FROM (SELECT count(*) AS n FROM fps, unnest(simhash_pieces(fp, $k, $workers)) AS piece WHERE id <= $sample GROUP BY piece) AS p")

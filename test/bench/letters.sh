@@ -49,25 +49,42 @@ letters signed 3000 8 8 0.1 9 signed && boilerplate 'long, 10 % with it and up t
 letters first 3000 8 8 0.1 9 first && boilerplate 'long, 10 % with it in front'
 letters brief 3000 8 1 0.1 9 first && boilerplate 'short, 10 % with it in front'
 
+# score QUERY: precision and recall of its groups c, by pairs.
+score()
+{
+  sql <<SQL
+WITH found AS MATERIALIZED ($1),
+  pairs AS (SELECT (SELECT sum(n * (n - 1)) FROM (SELECT count(*) AS n FROM found GROUP BY c) AS g) AS found,
+    (SELECT sum(n * (n - 1)) FROM (SELECT count(*) AS n FROM found GROUP BY campaign) AS g) AS made,
+    (SELECT sum(n * (n - 1)) FROM (SELECT count(*) AS n FROM found GROUP BY campaign, c) AS g) AS "right")
+SELECT format('%s, %s', round("right" / found, 3), round("right" / made, 3)) FROM pairs;
+SQL
+}
+
 # campaigns NAME: precision, recall and seconds of processor time of simdup_campaign,
 # without what simdup_boilerplate finds.
 campaigns()
 {
-  local passages min campaign seconds
+  local passages min campaign
   passages=$(sql -c "SELECT quote_literal(coalesce(array_agg(passage), '{}')) FROM simdup_boilerplate('letter')")
   for min in 0.3 0.35 0.4; do
     campaign="SELECT campaign, simdup_campaign(id, content, $min) OVER (ORDER BY id) AS c FROM without"
     sql -c 'DROP TABLE IF EXISTS without' \
       -c "CREATE TABLE without AS SELECT id, campaign, simdup_without(content, $passages) AS content FROM letter"
-    seconds=$(seconds "SELECT count(c) FROM ($campaign) AS w")
-    sql -v name="$1" -v min=$min -v seconds="$seconds" <<SQL
-WITH found AS MATERIALIZED ($campaign),
-  pairs AS (SELECT (SELECT sum(n * (n - 1)) FROM (SELECT count(*) AS n FROM found GROUP BY c) AS g) AS found,
-    (SELECT sum(n * (n - 1)) FROM (SELECT count(*) AS n FROM found GROUP BY campaign) AS g) AS made,
-    (SELECT sum(n * (n - 1)) FROM (SELECT count(*) AS n FROM found GROUP BY campaign, c) AS g) AS "right")
-SELECT format('| %s | %s | %s, %s | %s |', :'name', :'min', round("right" / found, 3), round("right" / made, 3), :'seconds') FROM pairs;
-SQL
+    echo "| $1 | $min | $(score "$campaign") | $(seconds "SELECT count(c) FROM ($campaign) AS w") |"
   done
+}
+
+# senders NAME OPTION...: letters of senders.pl as they are, by both functions.
+senders()
+{
+  local result="| $1" function
+  sql -c 'TRUNCATE letter' >/dev/null
+  perl "$ROOT/test/bench/senders.pl" "${@:2}" | sql -c '\copy letter FROM STDIN'
+  for function in simdup_campaign simdup_template; do
+    result+=" | $(score "SELECT campaign, $function(id, content) OVER (ORDER BY id) AS c FROM letter")"
+  done
+  echo "$result |"
 }
 
 echo
@@ -77,6 +94,20 @@ echo '|---|---|---|---|'
 letters campaigns 10000 50 8 0 1 real && campaigns 'of 50 campaigns'
 letters campaigns 10000 50 8 0.25 2 real && campaigns 'a quarter with a disclaimer'
 letters campaigns 10000 3 8 0 3 real && campaigns 'of 3 campaigns'
+
+echo
+echo 'Letters as they are; precision and recall:'
+echo '| letters | simdup_campaign | simdup_template |'
+echo '|---|---|---|'
+chinese='lang=zh rows=3500 sizes=5,10,20,30,50,100,300'
+senders 'personalised' slots=0
+senders 'with footers' slots=0 footers=0.3
+senders 'in Chinese, with footers' $chinese slots=0 footers=0.3
+senders '27 slots of 4 phrases'
+senders '20 slots of 3, half own text' slots=20 phrases=3 own=0.5
+senders '40 slots of 8' slots=40 phrases=8
+senders '6 slots of 8' slots=6 phrases=8
+senders 'in Chinese, 27 slots of 4, 30 % own text' $chinese own=0.3
 
 letters kinds 3000 8 8 0 5
 echo

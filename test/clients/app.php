@@ -11,13 +11,13 @@ function check($got, $expected, $name)
 $words = 'The lamp at the corner of Fish Street has been dark since May, sir.';
 // php
 $db = new PDO('pgsql:', null, null, [PDO::ATTR_ERRMODE => PDO::ERRMODE_EXCEPTION]);
-$insert = $db->prepare('INSERT INTO letter (content) VALUES (?) RETURNING id, repeats');
+$insert = $db->prepare('INSERT INTO letter (content) VALUES (?) RETURNING repeats');
 $insert->execute([$words]);
-$row = $insert->fetch(PDO::FETCH_NUM);
+$flag = $insert->fetchColumn();
 $search = $db->prepare('SELECT id FROM letter
     WHERE content <~@ simhash_ball(minhash64(?), ?::integer) ORDER BY id');
 $search->execute([$words, 8]);
-$found = $search->fetchAll(PDO::FETCH_NUM);
+$found = $search->fetchAll(PDO::FETCH_COLUMN);
 try {
     $insert->execute([strtoupper($words)]);
 } catch (PDOException $error) {
@@ -25,7 +25,7 @@ try {
     $refused = true;
 }
 // php: end
-check($row, [2, 1], 'the flag by RETURNING');
-check($found, [[1], [2]], 'search with a bound text, the distance is an integer');
+check($flag, 1, 'the flag by RETURNING');
+check($found, [1, 2], 'search with a bound text, the distance is an integer');
 check($refused, true, '23P01 is caught');
 echo "1..$n\n";

@@ -1,13 +1,16 @@
 -- Makes the table petition from a user's table csv: the column with the text, and
 -- the column that names the row. The variable file is the name to print.
 
--- The text: a column with a name for it, else the longest on average.
+-- The text: the column that is named, else one with a name for it, else the longest on
+-- average. Columns of links are none.
 SELECT name AS content
-FROM (SELECT field.key AS name, avg(coalesce(length(field.value), 0)) AS average
+FROM (SELECT field.key AS name, avg(coalesce(length(field.value), 0)) AS average,
+        avg((field.value ~* '^[\s,;|]*((https?://|www\.)[^\s,;|]*[\s,;|]*)+$')::int) FILTER (WHERE field.value <> '') AS links
       FROM (SELECT * FROM csv LIMIT 1000) AS line, jsonb_each_text(to_jsonb(line.*)) AS field
       GROUP BY field.key) AS columns
+WHERE CASE WHEN :'text' = '' THEN links IS NULL OR links <= 0.5 ELSE name = :'text' END
 ORDER BY average = 0,
-         array_position('{content,body,text,正文,内容,留言详情}', lower(name)),
+         array_position('{content,body,text,comment,comment_text,description,message,正文,内容,留言详情}', lower(name)),
          average DESC, name
 LIMIT 1 \gset
 

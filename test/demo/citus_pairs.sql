@@ -98,6 +98,7 @@ BEGIN
   FROM (SELECT min(i) AS home FROM generate_series(1, 64 * pieces) AS i
         GROUP BY get_shard_id_for_distribution_column(piece_table::regclass, i)) AS shard;
   COMMIT;
+  SET LOCAL search_path = pg_catalog;
 
   -- the workers run each command for each shard of a table
   steps := ARRAY[
@@ -109,7 +110,7 @@ BEGIN
        'unnest(%s.simhash_pieces(fp, %s, %s)) AS piece', piece_table, homes, shard, simdup, max_distance, pieces)],
     ['join all pieces', piece_table, format(
        'INSERT INTO %s SELECT a.key, b.key, %s.simhash_distance(a.fp, b.fp) FROM %s AS a JOIN %3$s AS b '
-       'ON a.key < b.key AND %2$s.simhash_within(a.fp, b.fp, %4$s) AND a.piece = ('
+       'ON a.key OPERATOR(pg_catalog.<) b.key AND %2$s.simhash_within(a.fp, b.fp, %4$s) AND a.piece = ('
        'SELECT min(piece) FROM unnest(%2$s.simhash_pieces(a.fp, %4$s, %5$s)) AS piece '
        'WHERE piece = ANY (%2$s.simhash_pieces(b.fp, %4$s, %5$s)))',
        pair_table, simdup, shard, max_distance, pieces)]];
@@ -123,6 +124,7 @@ BEGIN
       RAISE EXCEPTION 'could not %', step[1] USING DETAIL = failure;
     END IF;
     COMMIT;
+    SET LOCAL search_path = pg_catalog;
     RAISE NOTICE '%: % s', step[1], round(extract(epoch FROM clock_timestamp() - began)::numeric, 2);
   END LOOP;
 
@@ -139,7 +141,7 @@ BEGIN
     'SELECT least(x, y) AS a, greatest(x, y) AS b, distance '
     'FROM (SELECT coalesce(x.key, a) AS x, coalesce(y.key, b) AS y, distance FROM %s AS pair '
     'LEFT JOIN repeated AS x ON x.first = a LEFT JOIN repeated AS y ON y.first = b) AS pair '
-    'UNION ALL SELECT x.key, y.key, 0 FROM %2$s AS x JOIN %2$s AS y USING (fp) WHERE x.key < y.key',
+    'UNION ALL SELECT x.key, y.key, 0 FROM %2$s AS x JOIN %2$s AS y USING (fp) WHERE x.key OPERATOR(pg_catalog.<) y.key',
     made[3], made[2], made[1]);
 END
 $procedure$;

@@ -1,6 +1,6 @@
 # run.sh: make demo. Sourced by test/run with a running server; DATA names a
-# CSV file of the user's, by default it is the project's own petitions, in Chinese
-# or English as the locale says. REPORT names the page that is written, by default
+# CSV file of the user's, and TEXT its column with the text, if it is named. By default it
+# is the project's own petitions, in Chinese or English as the locale says. REPORT names the page that is written, by default
 # results/demo.html.
 
 # csv_header FILE: what stands between the names of its header, most often, and the
@@ -43,7 +43,7 @@ load_csv()
     -c "\\copy csv FROM pstdin WITH (FORMAT csv, HEADER, DELIMITER '${header%%$'\n'*}')" <"$1" ||
     die "$1 cannot be read as CSV with a header: see the message above"
   [ "$(demo_psql -Atc 'SELECT count(*) FROM csv')" != 0 ] || die "$1 has no rows"
-  demo_psql -v file="$1" -f test/demo/choose.sql
+  demo_psql -v file="$1" -v text="${TEXT:-}" -f test/demo/choose.sql || die "no column of $1 is the text; name it: TEXT=column"
   [ "$(demo_psql -Atc 'SELECT count(minhash64(content)) FROM petition')" != 0 ] || die "there are no words in that column"
 }
 

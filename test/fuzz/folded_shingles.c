@@ -1,10 +1,12 @@
 /*
  * folded_shingles.c
- *	  Folded shingles of any text, as strings and as elements, against windows
- *	  of its units found character by character; and fields of rows.
+ *	  Folded shingles of any text, as strings, and as elements by each set of
+ *	  instructions, against windows of its units found character by character; and
+ *	  fields of rows.
  */
 #include "core/fingerprint/hash.h"
 #include "core/fingerprint/shingle.h"
+#include "core/fingerprint/vectors.h"
 #include "core/host.h"
 #include "core/unicode/charclass.h"
 #include "naive.h"
@@ -93,15 +95,10 @@ list_pairs(Pair *pairs)
 	{
 		SimdupFoldProperty property =
 			simdup_fold_properties[simdup_fold_number(cp)];
-		uint32_t e;
-		const uint16_t *starts;
+		const uint16_t *starts = simdup_fold_starts + property.n;
 
-		if (property.char_class != SIMDUP_FOLD_LISTED || property.n != 1)
-			continue;
-		e = simdup_fold_expansions[property.value];
-		starts = simdup_fold_starts + SIMDUP_EXPANSION_PAIRS(e);
-		if (SIMDUP_EXPANSION_CHAR(e) != cp ||
-			SIMDUP_EXPANSION_PAIRS(e) <= SIMDUP_FOLD_HANGUL)
+		if (property.char_class < SIMDUP_FOLD_SECOND ||
+			property.n == SIMDUP_FOLD_HANGUL)
 			continue;
 		for (size_t i = starts[0]; i < starts[1]; i++)
 			pairs[n++] =
@@ -178,7 +175,11 @@ naive_folded(const char *text, size_t len, size_t *n)
 			continue;
 		}
 		property = simdup_fold_properties[simdup_fold_number(cp)];
-		if (property.char_class != SIMDUP_FOLD_LISTED)
+		if (property.char_class >= SIMDUP_FOLD_SECOND)
+			append_char(folded, n, cp,
+						(SimdupCharClass) (property.char_class -
+										   SIMDUP_FOLD_SECOND));
+		else if (property.char_class != SIMDUP_FOLD_LISTED)
 			append_char(folded, n, (uint32_t) ((int32_t) cp + property.value),
 						(SimdupCharClass) property.char_class);
 		else
@@ -298,17 +299,23 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 												  : naive_folded(text, len, &n);
 	Strings expected = naive_shingles(shingling, chars, n);
 	Shingles shingles = {0};
-	size_t at = 0;
-	size_t i = 0;
 	const char *bytes;
 	size_t bytes_len;
 
 	simdup_folded_shingles(shingling, text, len, collect_strings, &shingles);
 	must(same_strings(&shingles.strings, &expected));
-	simdup_folded_elements(shingling, text, len, collect_hashes, &shingles);
-	must(shingles.n_hashes == expected.n);
-	while (next_string(&expected, &at, &bytes, &bytes_len))
-		must(shingles.hashes[i++] == simdup_city64(bytes, bytes_len));
+	for (int v = SIMDUP_VECTORS_PLAIN; v <= (int) simdup_find_vectors(); v++)
+	{
+		size_t at = 0;
+		size_t i = 0;
+
+		simdup_vectors = (SimdupVectors) v;
+		shingles.n_hashes = 0;
+		simdup_folded_elements(shingling, text, len, collect_hashes, &shingles);
+		must(shingles.n_hashes == expected.n);
+		while (next_string(&expected, &at, &bytes, &bytes_len))
+			must(shingles.hashes[i++] == simdup_city64(bytes, bytes_len));
+	}
 	if (unit != SIMDUP_SHINGLE_RAW)
 		check_field(text, len, chars, n);
 	free(shingles.strings.bytes);

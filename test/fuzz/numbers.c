@@ -41,6 +41,8 @@ static const struct
 	{"灯", 'x', NULL},
 	{"-", 'x', NULL},
 	{"\xff", 'x', NULL},
+	{"\xc2\xad", '\0', NULL}, /* passed over */
+	{"\xe2\x80\x8b", '\0', NULL},
 };
 
 #define N_CHARACTERS (sizeof(characters) / sizeof(characters[0]))
@@ -201,7 +203,8 @@ take_characters(Input *in, Text *text)
 		strcpy(text->bytes + used, characters[c].bytes);
 		used += strlen(characters[c].bytes);
 		text->written[text->n] = characters[c].written;
-		text->symbols[text->n++] = characters[c].symbol;
+		text->symbols[text->n] = characters[c].symbol;
+		text->n += characters[c].symbol != '\0';
 	}
 	memset(text->symbols + text->n, 0, 8);
 	text->bytes[used] = '\0';
@@ -313,7 +316,8 @@ check_numerals(Input *in)
 {
 	static const char *const pieces[] = {"〇", "零", "一", "两", "三", "九",
 										 "十", "百", "千", "万", "亿", "5",
-										 ".",  "x",	 "￥", " "};
+										 ".",  "x",	 "￥", " ",	 "○",  "0",
+										 "O",  "年", "廿", "m",	 "2",  "½"};
 	char text[2000];
 	char *p = text;
 	size_t n;
@@ -322,7 +326,7 @@ check_numerals(Input *in)
 	char *again;
 
 	for (int i = 0; i < 300 && input_left(in) > 0; i++)
-		p = stpcpy(p, pieces[take_byte(in) % 16]);
+		p = stpcpy(p, pieces[take_byte(in) % 24]);
 	got = simdup_text_numbers(text, (size_t) (p - text), true, &n);
 	again = simdup_text_numbers(got, n, true, &n_again);
 	must(n == n_again && memcmp(got, again, n) == 0);

@@ -5,6 +5,7 @@
  */
 #include "core/fingerprint/hash.h"
 #include "core/fingerprint/sketch.h"
+#include "core/fingerprint/vectors.h"
 #include "input.h"
 #include "random.h"
 
@@ -81,6 +82,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	SimdupSketch sketches[2];
 	const uint64_t *keys;
 
+	simdup_vectors =
+		(SimdupVectors) (1 + size % (size_t) simdup_find_vectors());
 	if (take_byte(&in) & 1)
 		n_bins = SIMDUP_MINHASH64_BINS;
 	n_first = make_set(&in, set);

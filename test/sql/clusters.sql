@@ -230,7 +230,7 @@ SELECT id, simdup_campaign(nullif(id, 3), content) OVER (ORDER BY id) AS no_cent
 SELECT id, simdup_campaign(ROW(id, 'letter'), content) OVER (PARTITION BY id % 2 ORDER BY id), simdup_campaign('key ' || id, content, id::float8 / 15) OVER (ORDER BY id) AS text FROM sent WHERE id < 16 ORDER BY id;
 SET work_mem = '64kB';
 SET hash_mem_multiplier = 1;
-SELECT count(*), count(DISTINCT c), count(*) FILTER (WHERE c = 500 + id % 500) AS right FROM (SELECT id, simdup_campaign(id, words(id % 500, id)) OVER (ORDER BY id) AS c FROM generate_series(500, 2999) AS id) AS w;
+SELECT count(*), count(DISTINCT c), count(*) FILTER (WHERE c = 500 + id % 500) AS right FROM (SELECT id, simdup_campaign(id, words(id % 500, 3000 + id % 500, 4000 + id % 500, 5000 + id % 500, 6000 + id % 500, id)) OVER (ORDER BY id) AS c FROM generate_series(500, 2999) AS id) AS w;
 RESET work_mem;
 RESET hash_mem_multiplier;
 BEGIN;
@@ -239,6 +239,19 @@ FETCH ABSOLUTE 6 FROM sent;
 FETCH ABSOLUTE 1 FROM sent;
 COMMIT;
 SELECT n, c FROM generate_series(1, 3) AS n, LATERAL (SELECT count(DISTINCT c) AS c FROM (SELECT simdup_campaign(id, content) OVER (ORDER BY id) AS c FROM sent WHERE id > 5 * n) AS w) AS l;
+-- ten letters on ten matters with one opening, of which one is short; longer letters that are one but for their own words
+SELECT least, count(DISTINCT c) FROM (VALUES (1), (2)) AS v (least), LATERAL (SELECT simdup_campaign(id, words(3) || ' ' || words(3, 10 * id + 1) || CASE WHEN id >= least THEN words(10 * id + 2, 10 * id + 3, 10 * id + 4) ELSE '' END) OVER (ORDER BY id) AS c FROM generate_series(1, 10) AS id) AS w GROUP BY 1 ORDER BY 1;
+SELECT count(DISTINCT c) FROM (SELECT simdup_campaign(id, words(1, 2, 3, 4, 5, 10 + id)) OVER (ORDER BY id) AS c FROM generate_series(1, 10) AS id) AS w;
+-- templates: letters whose ten sentences are one of four; the others are alone
+CREATE TABLE exchanged AS SELECT id, concat_ws(' ', (SELECT string_agg(md5(format('%s %s %s', n, m, (id * 7 + n * (id / 4 + 3) + id / (n + 1)) % 4)), ' ' ORDER BY n, m) FROM generate_series(1, 10) AS n, generate_series(1, 6) AS m WHERE id <= 40), (SELECT string_agg(md5(format('%s %s', id, m)), ' ') FROM generate_series(1, CASE WHEN id > 40 THEN 60 ELSE 5 END) AS m)) AS content
+FROM generate_series(1, 60) AS id;
+SELECT count(*) FILTER (WHERE t <= 40 AND id <= 40) AS of_it, count(DISTINCT t) FILTER (WHERE id <= 40) AS templates, count(*) FILTER (WHERE t = id AND id > 40) AS alone, count(DISTINCT c) FILTER (WHERE id <= 40) > 10 AS no_campaign
+FROM (SELECT id, simdup_template(id, content) OVER (ORDER BY id) AS t, simdup_campaign(id, content) OVER (ORDER BY id) AS c FROM exchanged) AS w;
+-- seven letters are too few; copies are one letter; a cover of all is asked for too much
+SELECT count(DISTINCT t) FROM (SELECT simdup_template(id, content) OVER (ORDER BY id) AS t FROM exchanged WHERE id <= 7) AS w;
+SELECT count(DISTINCT t) FROM (SELECT simdup_template(n, content) OVER (ORDER BY n) AS t FROM exchanged, generate_series(1, 3) AS n WHERE id = 1) AS w;
+SELECT count(DISTINCT t) FROM (SELECT simdup_template(id, content, 1) OVER (ORDER BY id) AS t FROM exchanged WHERE id <= 40) AS w;
+DROP TABLE exchanged;
 DROP TABLE sent;
 DROP FUNCTION words;
 
@@ -291,6 +304,8 @@ SELECT simdup_campaign(id, body, 1.5) OVER () FROM doc;
 SELECT simdup_campaign(id, body, -0.1) OVER () FROM doc;
 SELECT simdup_campaign(id, body, 'NaN') OVER () FROM doc;
 SELECT simdup_campaign(id, body, NULL) OVER () FROM doc;
+SELECT simdup_template(id, 'text') OVER () FROM doc;
+SELECT simdup_template(id, body, NULL) OVER () FROM doc;
 SELECT simdup_component('1'::json, '2'::json) OVER ();
 SELECT simdup_component('(1,2)'::point, '(1,2)'::point) OVER ();
 DROP FUNCTION naive, fp_of;

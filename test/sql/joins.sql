@@ -187,5 +187,18 @@ SELECT distance, resemblance FROM simdup_explain('one and the same', 'one and th
 SELECT distance = simhash(a) <~> simhash(b) AS same FROM (VALUES ('the rose is a rose', 'The tulip is a rose')) AS t(a, b), simdup_explain(a, b, 'simhash');
 SELECT * FROM simdup_explain('a', 'b', w => 0);
 
+-- plan advice rules the node out, where the server has it
+RESET enable_nestloop;
+SELECT current_setting('server_version_num')::int >= 190000 AS has_advice \gset
+\if :has_advice
+LOAD 'pg_plan_advice';
+SET pg_plan_advice.advice = 'NESTED_LOOP_PLAIN(b)';
+\else
+SET simdup.enable_join = off;
+\endif
+SELECT count(*) FILTER (WHERE line ~ 'Hamming Join') AS nodes, count(*) FILTER (WHERE line ~ 'Nested Loop') AS loops
+FROM shown('SELECT a.id FROM letter a JOIN letter b ON a.id < b.id AND simhash_within(a.fp, b.fp, 8)') AS line;
+RESET simdup.enable_join;
+
 DROP TABLE letter, document, lamp, compared, petition, exact;
 DROP FUNCTION fp_of, flipped, shown, wrong_pairs, wrong_texts, wrong_near, recall;

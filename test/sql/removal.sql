@@ -82,7 +82,7 @@ CREATE VIEW flagged_map (removed, kept) AS VALUES (1, 3), (2, 3);
 CREATE TRIGGER flag BEFORE INSERT ON flagged FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('repeats');
 CREATE TRIGGER flag_too BEFORE INSERT ON flagged FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('repeats', 'max_distance => 3');
 CREATE TRIGGER "flag by code" BEFORE INSERT ON flagged FOR EACH ROW WHEN (new.body <> '')
-  EXECUTE FUNCTION simdup_flag_trigger('first', 'max_distance => 3', 'key => code');
+  EXECUTE FUNCTION simdup_flag_trigger('first', 'max_distance => 3', E' key=>\tcode');
 CREATE TRIGGER flag_again BEFORE INSERT ON flagged FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('again');
 -- under a setting that version 19 lacks, too
 DO $$ BEGIN SET standard_conforming_strings = off; EXCEPTION WHEN OTHERS THEN NULL; END $$;

@@ -462,7 +462,9 @@ CALL try(:before, $$simdup_flag_trigger('flag', 'key => id', 'lock')$$);
 CALL try(:before, $$simdup_flag_trigger('flag', 'key => id', 'lock => perhaps')$$);
 CALL try(:before, $$simdup_flag_trigger('flag', 'key => id', 'luck => true')$$);
 CALL try(:before, $$simdup_flag_trigger('flag', 'key => id', 'within => id')$$);
-CALL try(:before, $$simdup_flag_trigger('flag', 'key => id', 'max_distance=>3')$$);
+CALL try(:before, $$simdup_flag_trigger('flag', 'key => id', 'max_distance=3')$$);
+CALL try(:before, $$simdup_flag_trigger('flag', 'key := id')$$);
+CALL try(:before, $$simdup_flag_trigger('flag', E' key\t=>id ', E'max_distance=>\n3', 'columns  =>  body')$$);
 CALL try(:before, $$simdup_reject_trigger('key => id', 'lock => true')$$);
 CALL try(:before, $$simdup_reject_trigger()$$);
 CALL try(:before, $$simdup_reject_trigger('key => ')$$);
@@ -473,7 +475,7 @@ CALL try(:before, $$simdup_flag_trigger('flag', 'key => id', 'columns => nope')$
 CALL try(:before, $$simdup_flag_trigger('flag', 'key => id', 'columns => body, ')$$);
 CALL try(:before, $$simdup_flag_trigger('flag', 'key => id', 'index => wrong_fp, wrong_pkey')$$);
 CALL try(:before, $$simdup_flag_trigger('flag', 'max_distance => 8', 'key => id', 'max_distance => 3')$$);
-CALL try(:before, $$simdup_reject_trigger('key => id', 'key => id')$$);
+CALL try(:before, $$simdup_reject_trigger('key => id', ' key=>id')$$);
 SELECT format('CALL try(%L, %L)', 'BEFORE INSERT ON wrong FOR EACH ROW', format('simdup_flag_trigger(%L, %L, %L)', 'flag', 'key => id', 'max_distance => ' || k))
   FROM unnest(ARRAY['-1', '65', 'three', '', '99999999999999999999', '+3', ' 3', '3 ', '0x3', '1e1', '03']) k \gexec
 CALL try(:after, $$simdup_log_trigger()$$);

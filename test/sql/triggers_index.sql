@@ -4,28 +4,29 @@
 --
 SET client_min_messages = warning;
 CREATE SCHEMA arrival_index;
-SET search_path = arrival_index, public;
+-- so that the statements of the hints name the schema on every server
+SET search_path = arrival_index;
 CREATE TABLE letter (id int PRIMARY KEY, subject text, content text, repeats int);
 CREATE INDEX "Letter near" ON letter USING hamming (content);
-CREATE TRIGGER flag BEFORE INSERT OR UPDATE ON letter FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('repeats');
-CREATE INDEX letter_subject ON letter USING hamming (minhash64(subject, 2));
+CREATE TRIGGER flag BEFORE INSERT OR UPDATE ON letter FOR EACH ROW EXECUTE FUNCTION public.simdup_flag_trigger('repeats');
+CREATE INDEX letter_subject ON letter USING hamming (public.minhash64(subject, 2));
 CREATE INDEX ON letter USING hamming (content) WHERE id > 0;
-ALTER TABLE letter ADD EXCLUDE USING hamming (simhash_ball(minhash64(content), 3) WITH ~=);
+ALTER TABLE letter ADD EXCLUDE USING hamming (public.simhash_ball(public.minhash64(content), 3) WITH OPERATOR(public.~=));
 -- late, with an invalid index that the statement of the HINT drops
-CREATE INDEX CONCURRENTLY letter_subject ON letter USING hamming (minhash64(subject, 2));
+CREATE INDEX CONCURRENTLY letter_subject ON letter USING hamming (public.minhash64(subject, 2));
 INSERT INTO letter VALUES (1, 'Shade', 'The playground behind the school has no shade.');
-DROP INDEX arrival_index.letter_subject; CREATE OR REPLACE TRIGGER flag BEFORE INSERT OR UPDATE ON arrival_index.letter FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('repeats', 'index => "Letter near"');
-CREATE INDEX CONCURRENTLY letter_subject ON letter USING hamming (minhash64(subject, 2));
+DROP INDEX arrival_index.letter_subject; CREATE OR REPLACE TRIGGER flag BEFORE INSERT OR UPDATE ON arrival_index.letter FOR EACH ROW EXECUTE FUNCTION public.simdup_flag_trigger('repeats', 'index => "Letter near"');
+CREATE INDEX CONCURRENTLY letter_subject ON letter USING hamming (public.minhash64(subject, 2));
 INSERT INTO letter VALUES (2, 'Shade', 'The playground behind the school has no shade!') RETURNING repeats;
 DROP INDEX letter_subject;
 -- a constraint trigger without arguments
-CREATE CONSTRAINT TRIGGER reject AFTER INSERT ON letter DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger();
-CREATE INDEX letter_subject ON letter USING hamming (minhash64(subject, 2));
+CREATE CONSTRAINT TRIGGER reject AFTER INSERT ON letter DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.simdup_reject_trigger();
+CREATE INDEX letter_subject ON letter USING hamming (public.minhash64(subject, 2));
 -- equal ones, also in place of the first; a trigger that is disabled
 CREATE INDEX letter_again ON letter USING hamming (content);
 CREATE INDEX CONCURRENTLY letter_once_more ON letter USING hamming (content);
 ALTER TABLE letter DISABLE TRIGGER reject;
-CREATE INDEX letter_subject ON letter USING hamming (minhash64(subject, 2));
+CREATE INDEX letter_subject ON letter USING hamming (public.minhash64(subject, 2));
 -- an index made before the trigger is an error at the first row; none is refused again
 ALTER TABLE letter ENABLE TRIGGER reject;
 REINDEX TABLE letter;
@@ -39,20 +40,20 @@ INSERT INTO letter VALUES (1, 'Shade', 'The playground behind the school has no 
 -- a partitioned table: at its parent, with and without partitions, and not for a new one
 CREATE TABLE p (id int, region text, subject text, content text, repeats int, PRIMARY KEY (id, region)) PARTITION BY LIST (region);
 CREATE INDEX p_near ON p USING hamming (content);
-CREATE TRIGGER flag BEFORE INSERT OR UPDATE ON p FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('repeats', 'key => id');
-CREATE INDEX p_subject ON p USING hamming (minhash64(subject, 2));
+CREATE TRIGGER flag BEFORE INSERT OR UPDATE ON p FOR EACH ROW EXECUTE FUNCTION public.simdup_flag_trigger('repeats', 'key => id');
+CREATE INDEX p_subject ON p USING hamming (public.minhash64(subject, 2));
 CREATE TABLE p_a PARTITION OF p FOR VALUES IN ('a');
-CREATE INDEX p_subject ON p USING hamming (minhash64(subject, 2));
-CREATE INDEX p_subject ON ONLY p USING hamming (minhash64(subject, 2));
+CREATE INDEX p_subject ON p USING hamming (public.minhash64(subject, 2));
+CREATE INDEX p_subject ON ONLY p USING hamming (public.minhash64(subject, 2));
 -- the trigger does not search a partition's own index
-CREATE INDEX ON p_a USING hamming (minhash64(subject, 2));
+CREATE INDEX ON p_a USING hamming (public.minhash64(subject, 2));
 CREATE TABLE p_b (LIKE p INCLUDING ALL);
-CREATE INDEX ON p_b USING hamming (minhash64(subject, 2));
+CREATE INDEX ON p_b USING hamming (public.minhash64(subject, 2));
 ALTER TABLE p ATTACH PARTITION p_b FOR VALUES IN ('b');
 INSERT INTO p VALUES (1, 'a', 'Shade', 'No shade.'), (2, 'b', 'Shade', 'No shade.');
 BEGIN;
 ALTER TABLE p DISABLE TRIGGER flag;
-CREATE INDEX p_subject ON p USING hamming (minhash64(subject, 2));
+CREATE INDEX p_subject ON p USING hamming (public.minhash64(subject, 2));
 ALTER TABLE p ENABLE TRIGGER flag;
 CREATE TABLE p_c PARTITION OF p FOR VALUES IN ('c');
 ROLLBACK;

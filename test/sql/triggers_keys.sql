@@ -191,5 +191,21 @@ DELETE FROM pair WHERE id = 3;
 INSERT INTO pair SELECT 3, fp FROM pair WHERE id = 1003;
 SELECT id, repeats FROM pair WHERE id IN (3, 1003) ORDER BY id;
 
+-- Versions of one row: what overlaps in an exclusion is that row, and the next version is none
+CREATE TABLE rate (id int, during int4range, fp simhash64, CONSTRAINT versions EXCLUDE USING gist (int4range(id, id, '[]') WITH =, during WITH &&));
+CREATE INDEX ON rate USING hamming (fp);
+CREATE TRIGGER r BEFORE INSERT OR UPDATE ON rate FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('key => id');
+INSERT INTO rate VALUES (1, '[1,5)', :a);
+INSERT INTO rate VALUES (1, '[4,6)', :a) ON CONFLICT DO NOTHING;
+INSERT INTO rate VALUES (1, '[4,6)', :a);
+INSERT INTO rate VALUES (1, '[5,9)', :a);
+CREATE FUNCTION another(new_row rate, near_row rate) RETURNS boolean RETURN new_row.id <> near_row.id;
+CREATE OR REPLACE TRIGGER r BEFORE INSERT OR UPDATE ON rate FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('key => id', 'condition => another');
+INSERT INTO rate VALUES (1, '[5,9)', :a);
+INSERT INTO rate VALUES (2, '[5,9)', :a);
+-- a version that gets another end judges nothing
+CREATE OR REPLACE TRIGGER r BEFORE INSERT OR UPDATE ON rate FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('key => id');
+UPDATE rate SET during = '[5,8)' WHERE during = '[5,9)';
+
 SET client_min_messages = error;
 DROP SCHEMA arrival_keys CASCADE;

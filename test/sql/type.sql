@@ -40,9 +40,10 @@ SELECT id, left(split_part(outcome(format('SELECT %L::simhash64', str)), ' | A f
 FROM input ORDER BY id;
 -- forms in which other programs write 64 bits have a hint of their own
 SELECT str, substring(outcome(format('SELECT %L::simhash64', str)) FROM '[^|]*$') AS hint
-FROM unnest('{0x0123456789abcdef,0x1f,123456789abcdef,18446744073709551615,-9223372036854775808,lamp,184467440737095516150}'::text[]) AS str;
+FROM unnest('{0x0123456789abcdef,0x1f,123456789abcdef,18446744073709551615,-9223372036854775808,lamp,184467440737095516150,42,\\x0123456789abcdef}'::text[] || repeat('01', 32) || repeat('01', 33)) AS str;
 SELECT lpad(substr('0x1f', 3), 16, '0')::simhash64 AS prefixed, lpad('123456789abcdef', 16, '0')::simhash64 AS short,
-       '18446744073709551615'::numeric::simhash64 AS unsigned, '-9223372036854775808'::bigint::simhash64 AS signed;
+       '18446744073709551615'::numeric::simhash64 AS unsigned, '-9223372036854775808'::bigint::simhash64 AS signed,
+       '42'::numeric::simhash64 AS decimal, '\x0123456789abcdef'::bytea::simhash64 AS bytes, repeat('01', 32)::bit(64)::simhash64 AS bits;
 
 -- from 16 on the same answers come softly
 SELECT current_setting('server_version_num')::int >= 160000 AS soft \gset

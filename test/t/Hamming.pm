@@ -163,6 +163,13 @@ sub kill_server
 	my ($node) = @_;
 	my ($postmaster) = slurp_file($node->data_dir . '/postmaster.pid') =~ /^(\d+)/;
 	kill 'STOP', $postmaster;
+	# a fork that is under way ends first
+	my $patience = 1200;
+	until (slurp_file("/proc/$postmaster/stat") =~ /^\d+ \(.*\) T /s)
+	{
+		die "the process $postmaster does not stop" if !$patience--;
+		sleep 0.05;
+	}
 	my @children = children_of($postmaster);
 
 	kill 'KILL', @children;

@@ -168,7 +168,7 @@ our @small = (
 	joined(q{SELECT a.id FROM doc a WHERE EXISTS (SELECT FROM doc b WHERE b.id < a.id AND a.fp <@ simhash_ball(b.fp, 8))}),
 	joined(q{SELECT a.id, b.id FROM doc a JOIN doc b ON a.id < b.id AND shingle_resemblance(a.body, b.body, 1, 'word') >= 0.1}),
 	rows_of(q{regexp_replace(simdup_report_html('doc', 'title', row_url => '/%s', before => '{}'), '"made": \{.*?\}', '')}),
-	rows_of(q{(SELECT id, simdup_cluster(id, fp, body, 12, 0.3, 'leader', 2) OVER (ORDER BY id), simdup_cluster(name, body) OVER (ORDER BY id), simdup_campaign(name, body) OVER (ORDER BY id) FROM doc)}),
+	rows_of(q{(SELECT id, simdup_cluster(id, fp, body, 12, 0.3, 'leader', 2) OVER (ORDER BY id), simdup_cluster(name, body) OVER (ORDER BY id), simdup_campaign(name, body) OVER (ORDER BY id), simdup_template(name, body) OVER (ORDER BY id) FROM doc)}),
 	rows_of(q{simdup_explain((SELECT body FROM doc WHERE id = 1), (SELECT body FROM doc WHERE id = 2), 'simhash')}),
 	rows_of(q{simdup_explain((SELECT body FROM doc WHERE id = 1), (SELECT body FROM doc WHERE id = 2), 'minhash64')}),
 	rows_of(q{(SELECT imatch_lexicon(body) FROM doc)}),

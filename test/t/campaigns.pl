@@ -1,7 +1,8 @@
-# campaigns: simdup_campaign beside an independent program, and its precision and recall.
+# campaigns: simdup_campaign and simdup_template beside an independent program, and their
+# precision and recall.
 #
-# The model makes words, shingles of three words, partners and centers by itself. It
-# takes from the extension only shingle_winnow. Random sets have campaigns of 3 to 5,000
+# The model makes words, shingles of three words, partners, centers and templates by
+# itself. It takes from the extension only simdup_hash. Random sets have campaigns of 3 to 5,000
 # letters: changed, cut, quoted, copied, and rows without a text, a key or a word. Some
 # are in Chinese, where words are pairs of characters.
 #
@@ -36,51 +37,83 @@ sub words_of
 
 sub pairs_of { return map { substr $_[0], $_, 2 } 0 .. length($_[0]) - 2; }
 
-# The distinct shingles of three words.
+# The distinct shingles of three words, in order.
 sub shingles_of
 {
 	my @words = words_of($_[0]);
 	my $w = @words < 3 ? @words : 3;
+	my %seen;
 
-	return { map { join(' ', @words[ $_ .. $_ + $w - 1 ]) => 1 } 0 .. @words - $w };
+	return grep { !$seen{$_}++ } map { join ' ', @words[ $_ .. $_ + $w - 1 ] } 0 .. @words - $w;
 }
 
-# How much of the smaller set the other one has.
-sub containment
-{
-	my ($x, $y) = @_;
+my %hash;    # of shingles
 
-	($x, $y) = ($y, $x) if keys %$x > keys %$y;
-	return grep({ exists $y->{$_} } keys %$x) / keys %$x;
-}
-
-# The pairs of texts that share a value, by the rule for values of many texts.
+# What the letters before each one have of its sample, as far as they are candidates.
 sub candidates
 {
 	my (@texts) = @_;
-	my (%sharers, %pair);
+	my (%sharers, @common);
 
 	for my $i (0 .. $#texts)
 	{
-		push @{ $sharers{$_} }, $i for @{ $texts[$i]{values} };
+		my $shingles = $texts[$i]{shingles};
+
+		push @{ $sharers{$_} }, $i for @$shingles < 20 ? @$shingles : grep { $hash{$_} % 4 == 0 } @$shingles;
 	}
 	for my $list (values %sharers)
 	{
 		for my $j (1 .. $#$list)
 		{
-			my @before = @$list <= 100 ? 0 .. $j - 1 : grep { $_ < 10 || $_ == $j - 1 } 0 .. $j - 1;
-
-			$pair{"$list->[$_] $list->[$j]"} = 1 for @before;
+			$common[ $list->[$j] ]{$_}++ for map { $list->[$_] } @$list <= 20 ? 0 .. $j - 1 : grep { $_ < 10 || $_ == $j - 1 } 0 .. $j - 1;
 		}
 	}
-	return map { [ split / / ] } keys %pair;
+	return @common;
 }
 
-# The campaign of each row: the number of its center.
-sub model
+# The pairs of texts to compare: those that have most of the sample in common.
+sub pairs_to_compare
 {
-	my ($min, @rows) = @_;
-	my (%number, @texts, @of);
+	my ($least, @texts) = @_;
+	my @common = candidates(@texts);
+	my @pairs;
+
+	for my $i (0 .. $#texts)
+	{
+		my $common = $common[$i] or next;
+		my $size = @{ $texts[$i]{shingles} };
+		my @near = grep { my $other = @{ $texts[$_]{shingles} }; $common->{$_} * 8 >= $least * ($size < $other ? $size : $other) } keys %$common;
+
+		@near = sort { $common->{$b} <=> $common->{$a} || $a <=> $b } @near;
+		push @pairs, map { [ $i, $_ ] } splice @near, 0, 16;
+	}
+	return @pairs;
+}
+
+# What a text has in common with one before it: shingles, those that count, and passages of the latter.
+sub common
+{
+	my ($text, $other) = @_;
+	my ($n, $counted, $passages, $before, %of_block) = (0, 0, 0, 0);
+
+	for my $shingle (@{ $other->{shingles} })
+	{
+		my $both = $text->{set}{$shingle};
+
+		$passages++ if $both && !$before;
+		$before = $both or next;
+		$n++;
+		$counted++ if $text->{block}{$shingle} eq '' || ++$of_block{ $text->{block}{$shingle} } <= 12;
+	}
+	my ($shorter, $longer) = sort { $a <=> $b } map { scalar @{ $_->{shingles} } } $text, $other;
+	return ($n, ($n >= 0.8 * $longer ? $n : $counted) / $shorter, $passages, $shorter);
+}
+
+# The distinct texts of rows, with the number of each row's text.
+sub texts_of
+{
+	my (@rows) = @_;
+	my (%number, @texts, @of, %holders);
 
 	for my $i (0 .. $#rows)
 	{
@@ -89,16 +122,102 @@ sub model
 		next if !defined $content || $content !~ /\w/;
 		if (!defined $number{$content})
 		{
+			my @shingles = shingles_of($content);
+
 			$number{$content} = @texts;
-			push @texts, { row => $i, copies => 0, values => $rows[$i]{values}, set => shingles_of($content), partners => {} };
+			push @{ $holders{$_} }, scalar @texts for @shingles;
+			push @texts, { row => $i, copies => 0, shingles => \@shingles, set => { map { $_ => 1 } @shingles }, partners => {} };
 		}
 		$of[$i] = $number{$content};
 		$texts[ $of[$i] ]{copies}++;
 	}
-	for (candidates(@texts))
+	my %block = map { my $list = $holders{$_}; $_ => @$list < 4 ? '' : join ' ', @$list[ 0 .. ($#$list < 63 ? $#$list : 63) ] } keys %holders;
+	for my $text (@texts)
+	{
+		$text->{block} = { map { $_ => $block{$_} } @{ $text->{shingles} } };
+	}
+	return (\@texts, \@of, \%holders);
+}
+
+# The template of each row: the number of one of its rows, or its own.
+sub model_templates
+{
+	my ($min, @rows) = @_;
+	my ($texts, $of, $holders) = texts_of(@rows);
+	my (@relatives, @template, %failed);
+
+	for (pairs_to_compare(0.06, @$texts))
 	{
 		my ($i, $j) = @$_;
-		my $containment = containment($texts[$i]{set}, $texts[$j]{set});
+		my ($n, undef, $passages, $shorter) = common($texts->[$i], $texts->[$j]);
+
+		next if $shorter < 20 || $passages < 3 || $n / $shorter < 0.06;
+		push @{ $relatives[$i] }, $j;
+		push @{ $relatives[$j] }, $i;
+	}
+	while (1)
+	{
+		my ($seed, @members);
+
+		for my $i (grep { !defined $template[$_] && !$failed{$_} } 0 .. $#$texts)
+		{
+			my @free = grep { !defined $template[$_] } @{ $relatives[$i] // [] };
+
+			($seed, @members) = ($i, $i, @free) if @free >= 7 && @free + 1 > @members;
+		}
+		last unless defined $seed;
+		for my $round (1 .. 6)
+		{
+			my @before = @members;
+
+			@members = covered($min, $texts, $holders, \@template, @members);
+			last if @members < 8 || "@members" eq "@before";
+		}
+		$failed{$seed} = 1;
+		next if @members < 8;
+		my ($name) = ((grep { $_ == $seed } @members), $members[0]);
+		$template[$_] = $name for @members;
+	}
+	return map { my $text = $of->[$_]; defined $text && defined $template[$text] ? $texts->[ $template[$text] ]{row} : defined $text ? $texts->[$text]{row} : $_ } 0 .. $#rows;
+}
+
+# The free letters that the phrases of these cover.
+sub covered
+{
+	my ($min, $texts, $holders, $template, @members) = @_;
+	my (%of, %cover);
+
+	for my $i (sort { $a <=> $b } @members)
+	{
+		push @{ $of{$_} }, $i for @{ $texts->[$i]{shingles} };
+	}
+	for my $shingle (keys %of)
+	{
+		my @those = @{ $of{$shingle} };
+
+		next if @those < 3 || @those * 100 < @members || @those * 20 < @{ $holders->{$shingle} };
+		$cover{$_}{"@those[0, 1, -2, -1]"}++ for @{ $holders->{$shingle} };
+	}
+	return sort { $a <=> $b } grep {
+		my $cover = 0;
+
+		$cover += $_ < 12 ? $_ : 12 for values %{ $cover{$_} };
+		!defined $template->[$_] && @{ $texts->[$_]{shingles} } >= 20 && $cover >= $min * @{ $texts->[$_]{shingles} }
+	} keys %cover;
+}
+
+# The campaign of each row: the number of its center.
+sub model
+{
+	my ($min, @rows) = @_;
+	my ($texts, $of) = texts_of(@rows);
+	my @texts = @$texts;
+	my @of = @$of;
+
+	for (pairs_to_compare($min, @texts))
+	{
+		my ($i, $j) = @$_;
+		my (undef, $containment) = common($texts[$i], $texts[$j]);
 
 		$texts[$i]{partners}{$j} = $texts[$j]{partners}{$i} = $containment if $containment >= $min;
 	}
@@ -136,8 +255,8 @@ sub model
 # The key of each row's campaign: that of its center, or else of its first row with one.
 sub model_keys
 {
-	my ($min, @rows) = @_;
-	my @campaign = model($min, @rows);
+	my ($model, $min, @rows) = @_;
+	my @campaign = $model->($min, @rows);
 	my %name;
 
 	for my $i (0 .. $#rows)
@@ -187,6 +306,22 @@ sub changed
 	return $text;
 }
 
+# The same, but letters of a campaign exchange the phrases of ten slots.
+sub exchanged_rows
+{
+	my ($chinese, $n, @sizes) = @_;
+	my @rows = random_rows($chinese, $n, 0);
+	my @which = 0 .. $#rows;
+
+	for my $size (@sizes)
+	{
+		my @slots = map { [ map { sentence($chinese) } 1 .. 4 ] } 1 .. 10;
+
+		$rows[ splice @which, rand @which, 1 ]{content} = join '', (map { one_of(@$_) } @slots), rand() < 0.5 ? sentence($chinese) : '' for 1 .. $size;
+	}
+	return @rows;
+}
+
 # n rows: of these campaigns, the rest letters of their own. Some quote another.
 sub random_rows
 {
@@ -230,7 +365,8 @@ sub lines_of
 }
 
 @characters = lines_of(q{SELECT c FROM generate_series(20000, 22000) AS i, chr(i) AS c WHERE c = (SELECT minhash64_shingles(c, 1))});
-my ($n_sets, $n_follow) = (0, 0);
+my $n_sets = 0;
+my %follow = (simdup_campaign => 0, simdup_template => 0);    # rows that follow another one
 
 sub compare
 {
@@ -242,20 +378,31 @@ sub compare
 	open my $out, '>:utf8', $file or die "$file: $!";
 	print $out join("\t", $_ + 1, map { defined $_ ? $_ : '\N' } @{ $rows[$_] }{qw(key content)}), "\n" for 0 .. $#rows;
 	close $out;
-	my @values = lines_of(<<SQL);
+	my @shingles = keys %{ { map { $_ => 1 } map { defined $_->{content} ? shingles_of($_->{content}) : () } @rows } };
+
+	open $out, '>:utf8', "$file.shingles" or die "$file: $!";
+	print $out "$_\n" for @shingles;
+	close $out;
+	my @hashes = lines_of(<<SQL);
 CREATE TABLE $table (place int PRIMARY KEY, key text, content text);
 \\copy $table FROM '$file'
-SELECT array_to_string(shingle_winnow(content), ' ') FROM $table ORDER BY place;
+CREATE TEMP TABLE s (n serial, shingle text);
+\\copy s (shingle) FROM '$file.shingles'
+SELECT simdup_hash(shingle) & 3 FROM s ORDER BY n;
 SQL
-	$rows[$_]{values} = [ split / /, $values[$_] // '' ] for 0 .. $#rows;
-	my @expected = model_keys($min, @rows);
-	my $memory = one_of('', "SET work_mem = '64kB'; SET hash_mem_multiplier = 1;");
-	my @got = lines_of("$memory SELECT coalesce(simdup_campaign(key, content, $min) OVER (ORDER BY place), 'none') FROM $table ORDER BY place");
-	my @wrong = grep { $got[$_] ne $expected[$_] } 0 .. $#expected;
+	@hash{@shingles} = @hashes;
+	for (([ simdup_campaign => \&model ], [ simdup_template => \&model_templates ]))
+	{
+		my ($function, $model) = @$_;
+		my @expected = model_keys($model, $min, @rows);
+		my $memory = one_of('', "SET work_mem = '64kB'; SET hash_mem_multiplier = 1;");
+		my @got = lines_of("$memory SELECT coalesce($function(key, content, $min) OVER (ORDER BY place), 'none') FROM $table ORDER BY place");
+		my @wrong = grep { $got[$_] ne $expected[$_] } 0 .. $#expected;
 
-	$n_follow += grep { defined $rows[$_]{key} && $got[$_] ne $rows[$_]{key} } 0 .. $#rows;
-	ok(@got == @expected && !@wrong, "$name, set $n_sets")
-	  or diag(join "\n", map { encode_utf8("row $_: got $got[$_], expected $expected[$_]") } splice @wrong, 0, 8);
+		$follow{$function} += grep { defined $rows[$_]{key} && $got[$_] ne $rows[$_]{key} } 0 .. $#rows;
+		ok(@got == @expected && !@wrong, "$function of $name, set $n_sets")
+		  or diag(join "\n", map { encode_utf8("row $_: got $got[$_], expected $expected[$_]") } splice @wrong, 0, 8);
+	}
 	return;
 }
 
@@ -268,15 +415,17 @@ for my $seed (1 .. ($whole ? 60 : 6))
 	compare("some campaigns in Chinese, from $min", $min, random_rows(1, 60, 0, 3, 9, 14));
 	# a value that some more than 100 texts have
 	compare("campaigns around 100 letters, from $min", $min, random_rows($seed % 2, 330, 0, 30, 98 + rand 5, 120));
+	compare("exchanged phrases, from $min", $min, exchanged_rows($seed % 2, 300, 12, 30, 100));
 }
 compare('200 letters all alike', 0.35, random_rows(0, 200, 1, 200));
 if ($whole)
 {
 	compare("$_ among 10,000", 0.35, random_rows(0, 10000, 0, $_)) for 600, 5000;
 	compare('600 among 10,000 in Chinese', 0.35, random_rows(1, 10000, 0, 600));
+	compare("exchanged phrases of $_ among 10,000", 0.35, exchanged_rows(0, 10000, $_)) for 600, 5000;
 	compare("$_ all alike among 10,000", 0.35, random_rows(0, 10000, 1, $_)) for 600, 5000, 10000;
 }
-cmp_ok($n_follow, '>', 100 * ($whole ? 60 : 6), "rows that follow another one: $n_follow");
+cmp_ok($follow{$_}, '>', 100 * ($whole ? 60 : 6), "rows that follow another one by $_: $follow{$_}") for sort keys %follow;
 
 # --- precision and recall
 

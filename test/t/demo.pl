@@ -26,6 +26,7 @@ sub demo
 	my $script = '. test/server.sh; export PGHOST="$1" PGPORT="$2"; . test/demo/run.sh';
 
 	local $ENV{DATA} = $csv // '';
+	local $ENV{TEXT} = $_[1] // '';
 	local $ENV{REPORT} = $report;
 	$node->safe_psql('postgres', 'DROP DATABASE IF EXISTS demo');
 	IPC::Run::run [ 'bash', '-c', $script, 'bash', $node->host, $node->port ],
@@ -178,10 +179,10 @@ my $zh = encode_utf8("\x{6865}\x{8fb9}\x{7684}\x{8def}\x{706f}\x{574f}\x{4e86}\x
 # and this is how many rows have a fingerprint.
 sub takes
 {
-	my ($name, $bytes, $content, $id, $rows, $fingerprints) = @_;
+	my ($name, $bytes, $content, $id, $rows, $fingerprints, $text) = @_;
 
 	s/"/""/g for grep { defined } $content, $id;
-	is(demo(csv($bytes)), 0, "$name: the demo runs");
+	is(demo(csv($bytes), $text), 0, "$name: the demo runs");
 	readable($name);
 	like($output, qr/^The text is column "\Q$content\E"$/m, "$name: the text");
 	like($output,
@@ -197,6 +198,12 @@ sub takes
 }
 
 takes('plain', "id,text\n7,$one\n8,$two\n", 'text', 'id', 2, 2);
+my $long = join ' ', ("https://example.org/attachments/$one") =~ s/ /-/gr, 'HTTP://example.org/' . 'x' x 100;
+takes('a docket, with longer links', "id,Comment,Attachments,place\n7,$one,\"$long\",\n8,$two,\"$long, www.example.org\",x\n", 'Comment', 'id', 2, 2);
+takes('no name for a text, and links', "id,says,link\n7,$one,$long\n8,$two,$long\n", 'says', 'id', 2, 2);
+takes('a column that is named', "id,text,says\n7,$one a,$two\n8,$two a,$one\n", 'says', 'id', 2, 2, 'says');
+isnt(demo(csv("id,link\n7,$long\n"), 'says'), 0, 'a column that is not there');
+like($errors, qr/no column of .* is the text; name it: TEXT=column/, '... the message');
 takes('byte order mark, line ends of Windows',
 	"\xef\xbb\xbfid,text\r\n7,$one\r\n8,$two\r\n", 'text', 'id', 2, 2);
 takes('quoted names',

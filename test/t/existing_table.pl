@@ -1,21 +1,24 @@
 # existing_table: the page "An existing table" fills a table at once, in batches, and by
-# a bulk load. Each sets what its trigger sets for rows that arrive one by one. The statements are those of the page.
+# a bulk load. Each sets what its trigger sets for rows that arrive one by one, also beside a
+# session that edits. The statements are those of the page.
 #
 # Depends on the server's internals.
 
 use strict;
 use warnings;
 
+use IPC::Run ();
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $page = slurp_file('doc/simdup-existing-table.md');
-my ($fill) = $page =~ /^(WITH f AS MATERIALIZED .*?;\n)/ms or die 'the page has no fill';
+my ($fill) = $page =~ /^(BEGIN;\nLOCK .*?^COMMIT;\n)/ms or die 'the page has no fill';
 my ($fingerprint) = $page =~ /^(\\set fingerprint .*\n)/m or die 'the page names no fingerprint';
 my ($add) = $page =~ /^(SELECT format\('ALTER TABLE .*?\\gexec\n)/ms or die 'the page adds no flag';
 my ($batches) = $page =~ /^(SELECT format\(\$\$.*?\\gexec\n)/ms or die 'the page has no batches';
-my ($load) = $page =~ /^(BEGIN;\n.*?^COMMIT;\n)/ms or die 'the page has no bulk load';
+my ($load) = $page =~ /^(BEGIN;\nALTER .*?^COMMIT;\n)/ms or die 'the page has no bulk load';
+my ($free) = $page =~ /^(WITH RECURSIVE walk.*?;\n)/ms or die 'the page frees no loops';
 my ($index, $trigger) = (q{CREATE INDEX letter_near ON letter USING hamming (content)},
 	q{CREATE TRIGGER flag BEFORE INSERT OR UPDATE ON letter FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('repeats'});
 
@@ -203,6 +206,68 @@ $statement
 SELECT count(*), count(*) FILTER (WHERE originals <> 1) FROM (SELECT count(*) - count(repeats) AS originals FROM letter GROUP BY left(content, 32)) AS family;
 SQL
 	is((split /\n/, $families)[-1], '60|0', "$name after the trigger: each family has one original");
+}
+
+# --- beside an edit of an older copy, between the snapshot of the fill and its commit
+
+my ($loops) = $free =~ s/UPDATE .*? \(SELECT id (.*?)\);/SELECT count(*) $1;/sr;
+
+# psql in the background, on a script
+sub in_background
+{
+	my ($script) = @_;
+	my $file = PostgreSQL::Test::Utils::tempdir() . '/background.sql';
+
+	append_to_file($file, $script);
+	return IPC::Run::start([ 'psql', '-qXAt', '-d', $node->connstr('postgres'), '-f', $file ], '<', \undef, '>', \my $out, '2>&1');
+}
+
+for my $case ([ 'the fill', "\\set table letter\n\\set key id\n\\set flag repeats\n${fingerprint}\\set content content\n\\set distance 8\n\\set scope true\n\\set condition true\n$fill" ],
+	[ 'a batch', $batches ])
+{
+	my ($name, $statement) = @$case;
+	my $err;
+
+	$node->safe_psql('postgres', <<"SQL");
+DROP TABLE IF EXISTS letter, go;
+CREATE TABLE go (go bool);
+CREATE TABLE letter (id int PRIMARY KEY, content text, repeats int);
+$index;
+INSERT INTO letter VALUES (1, 'Bus 14 is late, every morning, again!'), (2, 'Bus 14 is late, every morning, again.'), (3, 'No shade at all.'), (4, 'No shade at all!');
+$trigger);
+SQL
+	# the fill waits for row 4 with all that it has found
+	my $holder = in_background('BEGIN; SELECT id FROM letter WHERE id = 4 FOR UPDATE; DO $$ BEGIN WHILE NOT EXISTS (SELECT FROM go) LOOP PERFORM pg_sleep(0.05); END LOOP; END $$; COMMIT;');
+	$node->poll_query_until('postgres', q{SELECT count(*) > 0 FROM pg_locks WHERE relation = 'letter'::regclass AND mode = 'RowShareLock'}) or die 'no row is locked';
+	my $filling = in_background($statement);
+	$node->poll_query_until('postgres', q{SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event_type = 'Lock'}) or die 'no fill waits';
+	$node->psql('postgres', q{SET lock_timeout = '300ms'; UPDATE letter SET content = content || ' Really' WHERE id = 1}, stderr => \$err);
+	like($err, qr/lock timeout/, "$name: an edit waits for it");
+	$node->safe_psql('postgres', 'INSERT INTO go VALUES (true)');
+	$_->finish for $holder, $filling;
+	is($node->safe_psql('postgres', "$loops; SELECT count(repeats) FROM letter"), "0\n2", '... and no flags lead in a loop');
+}
+
+# --- the statement that frees loops, on flags by chance
+
+for my $seed (1 .. 20)
+{
+	my %flag;
+	my %freed;
+
+	srand($seed);
+	%flag = map { $_ => rand() < 0.9 ? 1 + int rand 40 : undef } 1 .. 40;
+	for my $id (keys %flag)
+	{
+		my %met;
+
+		for (my $at = $id; defined $at && !$met{$at}; $at = $flag{$at}) { $met{$at} = 1; $freed{$id} = 1 if defined $flag{$at} && $flag{$at} == $id; }
+		delete $freed{$id} if grep { $_ < $id } keys %met;
+	}
+	my $values = join ', ', map { "($_, " . ($flag{$_} // 'NULL') . ')' } keys %flag;
+	is($node->safe_psql('postgres', "BEGIN; TRUNCATE letter; ALTER TABLE letter DISABLE TRIGGER flag; INSERT INTO letter (id, repeats) VALUES $values; SET client_min_messages = error;
+		CREATE TEMP TABLE before ON COMMIT DROP AS SELECT id FROM letter WHERE repeats IS NULL; $free SELECT coalesce(string_agg(id::text, ' ' ORDER BY id), '') FROM letter WHERE repeats IS NULL AND id NOT IN (SELECT id FROM before); ROLLBACK"),
+		join(' ', sort { $a <=> $b } keys %freed), "flags by chance, $seed: the smallest key of each loop is freed");
 }
 
 $node->stop;

@@ -63,6 +63,31 @@ sub restored
 	return;
 }
 
+# what pg_dump writes without the operator's schema is lost, and the forms that the page names are not
+$node->safe_psql('postgres', <<'SQL');
+CREATE DATABASE forms;
+\c forms
+CREATE SCHEMA ext;
+CREATE EXTENSION simdup SCHEMA ext;
+SET search_path = public, ext;
+CREATE FUNCTION by_string(t text) RETURNS simhash64 LANGUAGE sql IMMUTABLE AS 'SELECT minhash64(t)';
+CREATE FUNCTION by_return(t text) RETURNS simhash64 LANGUAGE sql IMMUTABLE RETURN minhash64(t);
+CREATE TABLE kept (a simhash64, b simhash64, t text, fp simhash64 GENERATED ALWAYS AS (by_return(t)) STORED,
+  CHECK (a <> b), CHECK (a::bigint IS DISTINCT FROM b::bigint), CHECK (a IN ('0123456789abcdef', '0000000000000000')));
+CREATE TABLE lost_distinct (a simhash64, b simhash64, CHECK (a IS DISTINCT FROM b));
+CREATE TABLE lost_nullif (a simhash64, b simhash64, CHECK (NULLIF(a, b) IS NULL));
+CREATE TABLE lost_case (a simhash64, b simhash64, CHECK (CASE a WHEN b THEN true END));
+CREATE VIEW lost_using AS SELECT fp FROM kept JOIN (SELECT b AS fp FROM kept) AS k USING (fp);
+CREATE TABLE lost_body (t text, fp simhash64 GENERATED ALWAYS AS (by_string(t)) STORED);
+INSERT INTO kept VALUES ('0123456789abcdef', '0000000000000000', 'The lamp in the lane is out.');
+INSERT INTO lost_body VALUES ('The lamp in the lane is out.');
+SQL
+$node->safe_psql('postgres', 'CREATE DATABASE forms_restored');
+command_ok([ 'pg_dump', '-Fc', '-f', "$folder/forms", '-d', $node->connstr('forms') ], 'forms: pg_dump');
+run_command([ 'pg_restore', '-d', $node->connstr('forms_restored'), "$folder/forms" ]);
+is($node->safe_psql('forms_restored', q{SELECT relname FROM pg_class WHERE relname ~ '^(kept|lost)'}), 'kept', 'forms: the table whose forms survive');
+is($node->safe_psql('forms_restored', 'SELECT count(fp), (SELECT count(*) FROM pg_constraint WHERE conrelid = kept.tableoid) FROM kept GROUP BY tableoid'), '1|3', 'forms: with its rows and checks');
+
 restored('custom', [ '-Fc', '-f', "$folder/custom" ], 'new', [ 'pg_restore', '-e', "$folder/custom" ]);
 command_ok([ 'pg_dump', '-d', $node->connstr('postgres'), '-f', "$folder/plain" ], 'plain: dump');
 restored('parallel', [ '-Fd', '-j', 2, '-f', "$folder/parallel" ], 'new', [ 'pg_restore', '-e', '-j', 2, "$folder/parallel" ]);

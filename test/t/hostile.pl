@@ -122,6 +122,7 @@ my %statements = (
 	'simdup_cluster, connected' => q{SELECT id, ext.simdup_cluster(body, fp, 8, 'connected') OVER (ORDER BY id) FROM data.doc ORDER BY id},
 	'simdup_cluster, contents' => q{SELECT id, ext.simdup_cluster(id, fp, body, 12, 0.3) OVER (ORDER BY id), ext.simdup_cluster(id, body) OVER (ORDER BY id) FROM data.doc ORDER BY id},
 	'simdup_campaign' => q{SELECT id, ext.simdup_campaign(id, body) OVER (ORDER BY id) FROM data.doc ORDER BY id},
+	'simdup_template' => q{SELECT id, ext.simdup_template(id, body) OVER (ORDER BY id) FROM data.doc ORDER BY id},
 	'simdup_component' => q{SELECT id, ext.simdup_component(id, id) OVER (), ext.simdup_component(body, body) OVER () FROM data.doc ORDER BY id},
 	'simdup_tune' => q{SELECT * FROM ext.simdup_tune('data.doc')},
 	'simdup_removal' => q{CREATE TABLE data.refers (doc int REFERENCES data.doc ON DELETE CASCADE, n int, UNIQUE (doc, n));

@@ -7,6 +7,7 @@
 #   answer must get none.
 # - ```sh runs line by line, by the rule below that fits its command.
 # - ```js, java, ruby and php are lines of a program in test/clients, which clients.pl runs.
+# - ```sql citus is run by citus.pl.
 #
 # Another kind of fence is an error, and so is a shell line without a rule.
 # Each page begins with a fence that runs. Links must lead to a file and a heading, and
@@ -258,23 +259,12 @@ sub image_does
 	return;
 }
 
-# citus.pl makes the call, on servers that have Citus.
-sub citus_does
-{
-	my ($line) = @_;
-	my ($call) = $line =~ /\b(simdup_\w+\()/;
-
-	like(slurp_file('test/t/citus.pl'), qr/\Q$call\E/, $line);
-	return;
-}
-
 my @rules = (
 	[ qr/^git clone <this repository> simdup$|^cd simdup$/, sub { } ],
 	[ qr/^sudo apt-get install /, \&is_needed ],
 	[ qr/^(sudo )?make\b/, \&make_knows ],
 	[ qr/^(sudo )?(dpkg-buildpackage|dpkg|apt-get build-dep) /, \&package_does ],
 	[ qr/^buildah build -t \S+ \.$/, \&image_does ],
-	[ qr/^psql .*petition_pairs/, \&citus_does ],
 	[ qr/^(PGDATABASE=\w+ )?(psql|test\/demo\/\w+|printf) /, \&run_here ]);
 
 sub run_shell
@@ -306,7 +296,7 @@ sub is_part
 
 # --- all pages
 
-my %runs = (sql => \&run_sql, sh => \&run_shell, map { $_ => \&is_part } keys %programs);
+my %runs = (sql => \&run_sql, sh => \&run_shell, 'sql citus' => sub { }, map { $_ => \&is_part } keys %programs);
 
 # that of clients/ is run by python.pl
 for (grep { !/^clients/ } @pages)

@@ -17,6 +17,8 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
+plan skip_all => 'no POSIX shared memory' if !-d '/dev/shm' || !-w _;
+
 my $node = PostgreSQL::Test::Cluster->new('parallel');
 $node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
 $node->append_conf('postgresql.conf', <<'CONF');

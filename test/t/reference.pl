@@ -228,7 +228,7 @@ for my $row (@rows)
 is_deeply(\%anchors, { map { $_ => 'here' } keys %names }, 'each function has an anchor, where its row is');
 cmp_ok($node->safe_psql('postgres', "SELECT count(*) FROM pg_depend JOIN pg_extension AS e ON refclassid = 'pg_extension'::regclass AND refobjid = e.oid
 	WHERE deptype = 'e' AND extname = 'simdup'
-	  AND NOT (classid = 'pg_type'::regclass AND EXISTS (SELECT FROM pg_type AS t WHERE t.typarray = objid))"), '<=', 177, 'objects');
+	  AND NOT (classid = 'pg_type'::regclass AND EXISTS (SELECT FROM pg_type AS t WHERE t.typarray = objid))"), '<=', 178, 'objects');
 note(scalar(keys %names), ' names');
 
 # The hint of a trigger function with wrong arguments writes them as the page does.

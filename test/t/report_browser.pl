@@ -66,7 +66,8 @@ END
 # fill_cases WHICH: open cases and fill them at once, which their event does later.
 sub fill_cases
 {
-	js('document.querySelectorAll("details").forEach((d, i) => { d.open = arguments[0] < 0 || i === arguments[0]; if (d.open) d.fill?.(); })', $_[0] // -1);
+	js('const cases = [...document.querySelectorAll("details.case")];
+		document.querySelectorAll("details").forEach((d) => { d.open = arguments[0] < 0 || d === cases[arguments[0]]; if (d.open) d.fill?.(); })', $_[0] // -1);
 	return;
 }
 
@@ -132,8 +133,11 @@ is(js('const [all, part] = [...document.querySelectorAll("#share rect")].map((r)
 	return (100 * part / all).toFixed(1)'), '55.6', 'the share that repeats is as long as it is large');
 ok(js('const all = document.querySelector("#share rect").getBoundingClientRect(), main = document.querySelector("main").getBoundingClientRect();
 	return all.left >= main.left && all.right <= main.right && main.right - all.right < 4'), 'all letters are as long as the page is wide');
-is(js('const bars = [...document.querySelectorAll("#sizes .bar1")].map((r) => r.getBoundingClientRect().width); return (bars[0] / bars[1]).toFixed(1)'),
-	'2.0', 'and so are the cases of a size');
+is(js('const bars = [...document.querySelectorAll("#sizes .bar1")].map((r) => r.getBoundingClientRect().height); return (bars[0] / bars[1]).toFixed(1)'),
+	'2.0', 'and the cases of a size as high');
+is(js('return document.querySelector("#sizes svg").ariaLabel ?? document.querySelector("#sizes svg").getAttribute("aria-label")'), 'Cases by size. 2: 2; 3 to 4: 1', 'a picture says its numbers');
+is(js('return [...document.querySelectorAll("#periods title")].map((e) => e.textContent).join(" | ")'), js('const all = JSON.parse(document.getElementById("data").textContent).report.periods.counts; return all.map((p) => `${p.from}: ${p.rows} / ${p.repeats}`).join(" | ")'),
+	'and each of its columns, too');
 
 # On a wide window, the blocks stand in one row that takes most of the window, and a case is seen below.
 sql('CREATE VIEW undated AS SELECT key, fp, content FROM letters');
@@ -167,13 +171,26 @@ for my $width (390, 768, 1280)
 }
 $browser->devtools('Emulation.clearDeviceMetricsOverride', {});
 
-# 200 months
-sql(q{CREATE VIEW months AS SELECT i AS key, ((i / 2) * 7919)::bigint::simhash64 AS fp, date '2001-01-01' + 31 * i AS at FROM generate_series(1, 200) AS i});
-$browser->open_page(page('months', q{simdup_report_html('months', 'Months', 0)}));
-is(js('const box = document.querySelector("#periods .scroll"); return [box.scrollHeight > box.clientHeight, box.tabIndex, box.clientHeight < 400].join()'), 'true,0,true',
-	'many months scroll, also by keys');
-is(js('const end = document.querySelector("#periods .scroll").getBoundingClientRect().bottom; return [...document.querySelectorAll("#periods tbody tr")].some((row) => { const box = row.getBoundingClientRect(); return box.top < end - 6 && box.bottom > end + 6; })'),
-	JSON::PP::true, 'the last one in view is cut, so that one sees that there are more');
+# 61 months, of which some have no letter, and more than a picture has
+sql(q{CREATE VIEW months AS SELECT i AS key, ((i / 2) * 7919)::bigint::simhash64 AS fp, date '2001-01-01' + 31 * i AS at FROM generate_series(1, 60) AS i WHERE i NOT IN (5, 6);
+	CREATE VIEW years AS SELECT i AS key, ((i / 2) * 7919)::bigint::simhash64 AS fp, date '2001-01-01' + 31 * i AS at FROM generate_series(1, 200) AS i});
+for my $some ([ 'months', 61, '' ], [ 'years', 120, 'The latest 118 of 200 are shown.' ])
+{
+	$browser->open_page(page($some->[0], qq{simdup_report_html('$some->[0]', 'Months', 0)}));
+	for my $width (390, 768, 1280, 1920)
+	{
+		$browser->devtools('Emulation.setDeviceMetricsOverride', { width => $width, height => 800, deviceScaleFactor => 1, mobile => JSON::PP::false });
+		is(js('const columns = [...document.querySelectorAll("#periods g")], box = document.getElementById("periods").getBoundingClientRect();
+			const inside = columns.every((c) => c.getBoundingClientRect().left >= box.left && c.getBoundingClientRect().right <= box.right);
+			return [columns.length, inside, document.documentElement.scrollWidth <= innerWidth, [...document.querySelectorAll("#periods .scroll")].some((s) => s.checkVisibility() && s.scrollHeight > s.clientHeight)].join()'),
+			"$some->[1],true,true,false", "$some->[0], $width px: each month is a column within the page");
+	}
+	$browser->devtools('Emulation.clearDeviceMetricsOverride', {});
+	is(js('return document.querySelector("#periods > .rest")?.textContent ?? ""'), $some->[2], 'and the page says which are left out');
+}
+is(js('return document.querySelector("#periods tbody").checkVisibility()'), JSON::PP::false, 'the numbers are behind the picture');
+$browser->click('#periods summary');
+is(js('return document.querySelector("#periods tbody").checkVisibility()'), JSON::PP::true, 'and one click away');
 
 # nothing, nothing that repeats, one case, and ten thousand
 sql(q{CREATE VIEW numbered AS SELECT i AS key, (i / 2 * 7919)::bigint::simhash64 AS fp FROM generate_series(2, 20001) AS i;
@@ -236,7 +253,7 @@ js('const search = document.getElementById("search"); search.value = ""; search.
 ok(js('const far = [...document.querySelectorAll("#example-list h3")].map((h) => h.textContent); return far[0] === "Distance 3" && far.at(-1) === "Equal fingerprints"'), 'the farthest pairs come first');
 ok(js('const gap = (head) => head.nextElementSibling.getBoundingClientRect().left - head.getBoundingClientRect().right; return [...document.querySelectorAll("#example-list h3")].every((head) => gap(head) > 10)'), 'a distance stands apart from its number of pairs');
 ok(js('const svg = document.querySelector("#periods svg"), edge = svg.getBoundingClientRect(), longest = [...document.querySelectorAll("#periods .bar0")].map((b) => b.getBoundingClientRect());
-	return longest.every((b) => b.left > edge.left && b.right < edge.right)'), 'the longest bar keeps its edge');
+	return longest.every((b) => b.left > edge.left && b.right < edge.right && b.top > edge.top && b.bottom < edge.bottom)'), 'the longest bar keeps its edge');
 is(js('return document.querySelector("details.case .column").title'), 'at 2024-01-31T08:36:38', 'a date has its time behind it');
 ok(js('const fold = document.querySelector("#asked details"); return fold === document.querySelector("main").lastElementChild.lastElementChild && !fold.open && /SELECT/.test(fold.textContent) && /PostgreSQL/.test(fold.textContent)'),
 	'the statement and the versions are folded, and last');
@@ -397,7 +414,8 @@ my $names = 'return [...new Set([...document.querySelectorAll("*")].flatMap((e) 
 my %template = map { $_ => 1 } split /,/, js($names);
 $browser->open_page($cases);
 fill_cases();
-$template{$_} = 1 for split(/,/, js($names)), 'hidden', 'href', 'rel', 'title', 'open', 'span', 'del', 'ins', 'i', 'a', 'br', 'strong', 'bdi', 'svg', 'rect', 'height', 'width', 'aria-hidden', 'tabindex', 'b';
+$template{$_} = 1 for split(/,/, js($names)), 'hidden', 'href', 'rel', 'title', 'open', 'span', 'del', 'ins', 'i', 'a', 'br', 'strong', 'bdi', 'svg', 'rect', 'height', 'width', 'aria-hidden', 'aria-label', 'role', 'tabindex', 'b',
+	qw(figure figcaption g line text text-anchor x x1 x2 y y1 y2);
 srand 36;
 my $reports = 400;
 my @faults;
@@ -444,9 +462,11 @@ sub by_cron
 	my ($name, @values) = @_;
 	return ('psql', '-X', '-d', $node->connstr('postgres'), (map { ('-v', $_) } @values, "out=$folder/$name"), '-f', $report_script);
 }
+sql(q{SELECT simdup_group('cron_case', 'letters', 3); SELECT simdup_regroup('cron_case')});
 for my $case ([ 'by_source', 'source=letters', 'distance=3' ], [ 'by_columns', 'table=letter', 'body=body', 'fp=fp', 'distance=3' ],
 	[ 'by_expressions', 'table=letter WHERE true', 'key=id || $$$$', 'body=btrim(body)', q{fp='00000000000000ff'::simhash64} ],
-	[ 'by_contents', 'table=petition', 'body=left(body, 8)' ], [ 'in_chinese', 'source=letters', 'distance=3', 'lang=zh', encode_utf8('title=来信') ])
+	[ 'by_contents', 'table=petition', 'body=left(body, 8)' ], [ 'in_chinese', 'source=letters', 'distance=3', 'lang=zh', encode_utf8('title=来信') ],
+	[ 'by_groups', 'source=letters', 'groups=cron_case' ])
 {
 	my @command = by_cron(@$case);
 	my ($stdout, $stderr) = run_command(\@command);

@@ -191,6 +191,7 @@ my @remote = (
 	[ "SELECT id FROM petition WHERE simhash_within(fp, $center, id::int)", '', 'public\.simhash_within\(fp, ' ],
 	[ "SELECT id FROM petition WHERE fp <@ simhash_ball($center, 3)", '', q{fp OPERATOR\(public\.<@\) '<0123456789abcdef,3>'} ],
 	[ "SELECT id FROM petition WHERE fp <~> $center <= 3", '', '\(fp OPERATOR\(public\.<~>\) .*\) <= 3' ],
+	[ "SELECT id FROM petition WHERE simdup_resembles(content, 'The bus is late', 0.8)", '', 'public\.simdup_resembles\(content, ' ],
 	[ "SELECT id FROM petition WHERE simhash_blocks(fp, 4) && simhash_blocks($center, 4)", '', 'public\.simhash_blocks\(fp, 4\) && ' ],
 	[ "EXECUTE q($center, 3)", 'SET plan_cache_mode = force_generic_plan; PREPARE q(simhash64, int) AS SELECT id FROM petition WHERE simhash_within(fp, $1, $2);',
 		'fp OPERATOR\(public\.<@\) public\.simhash_ball\(\$1::public\.simhash64, \$2::integer\)' ],

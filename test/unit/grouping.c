@@ -96,9 +96,9 @@ test_random(bool verifies, bool with_decisions)
 		{
 			naive_make_distinct_rows(&distinct_rows, &rows);
 			naive_leaders(&rows, expected, leads);
-			n_wrong += !same_groups(naive_lead(&distinct_rows, b,
-											   1 + below(rows.n)),
-									expected, rows.n);
+			n_wrong +=
+				!same_groups(naive_lead(&distinct_rows, b, 1 + below(rows.n)),
+							 expected, rows.n);
 			n_wrong += !same_ids(expected, rows.n);
 			naive_connected(&rows, expected);
 			n_wrong += !same_groups(naive_connect(&distinct_rows, b), expected,

@@ -6,6 +6,7 @@
 
 #include "core/compare/resemblance.h"
 #include "core/fingerprint/hash.h"
+#include "core/fingerprint/vectors.h"
 #include "core/host.h"
 #include "minhash64.h"
 #include "random.h"
@@ -294,13 +295,17 @@ test_distances(void)
 int
 main(void)
 {
-	test_golden();
+	for (int v = SIMDUP_VECTORS_PLAIN; v <= (int) simdup_find_vectors(); v++)
+	{
+		simdup_vectors = (SimdupVectors) v;
+		test_golden();
+		test_repetitions();
+	}
 	test_golden_rows();
 	test_masks(0);
 	test_masks(10);
 	test_masks(32);
 	test_invalid();
-	test_repetitions();
 	test_resemblance(SIMDUP_MINHASH64_BINS);
 	test_resemblance(512);
 	test_distances();

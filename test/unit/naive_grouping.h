@@ -249,7 +249,8 @@ naive_near_rows(void *arg, uint32_t distinct, size_t *n)
 						  c->leading->first_leader[i] != SIMDUP_NO_ROW);
 		if (is_wanted && naive_seems_near(c, distinct, i))
 			c->near[(*n)++] =
-				(SimdupNear){i, (uint64_t) naive_distance(c->rows, distinct, i)};
+				(SimdupNear){i,
+							 (uint64_t) naive_distance(c->rows, distinct, i)};
 	}
 	return c->near;
 }
@@ -302,7 +303,8 @@ naive_lead(NaiveDistinctRows *c, const SimdupConstraints *constraints,
 		for (uint32_t i = 0; i < n; i++)
 			for (uint32_t j = n; j-- > 0;)
 				if (naive_seems_near(c, i, j) &&
-					l->first_leader[j] >= c->from && l->first_leader[j] < c->end)
+					l->first_leader[j] >= c->from &&
+					l->first_leader[j] < c->end)
 					simdup_leading_offer(l, i, j,
 										 (uint32_t) naive_distance(c->rows, i,
 																   j));

@@ -30,7 +30,7 @@ from . import Simhash64, SimhashBall, _cluster_arguments, _create_trigger, _quot
 
 __all__ = [
     'Campaign', 'Cluster', 'Component', 'FlagMixin', 'FlagTrigger', 'HammingDistance', 'HammingIndex', 'LogTrigger', 'Minhash64',
-    'RejectTrigger', 'Resembles', 'Simhash64Field', 'SimdupExtension', 'Within',
+    'RejectTrigger', 'Resembles', 'Simhash64Field', 'SimdupExtension', 'Template', 'Within',
 ]
 
 
@@ -302,6 +302,12 @@ class Campaign(_KeyWindow):
 
     def __init__(self, key: Any, content: Any, min_containment: float = 0.35) -> None:
         super().__init__(key, content, Value(float(min_containment)))
+
+
+class Template(Campaign):
+    """simdup_template, for Window(): the key of a letter of the same exchanged phrases as the row's."""
+
+    function = 'simdup_template'
 
 
 class Component(_KeyWindow):

@@ -171,6 +171,12 @@ def campaign(key: Any, content: Any, min_containment: float = 0.35) -> Any:
     return func.simdup_campaign(key, content, literal_column(repr(float(min_containment))), type_=key.type)
 
 
+def template(key: Any, content: Any, min_containment: float = 0.35) -> Any:
+    """Return the key of a letter of the same exchanged phrases as the row's: simdup_template, for .over()."""
+    key = coercions.expect(roles.ExpressionElementRole, key)
+    return func.simdup_template(key, content, literal_column(repr(float(min_containment))), type_=key.type)
+
+
 def component(a: Any, b: Any) -> Any:
     """Return the smallest key that pairs connect with those of the row: simdup_component, for .over()."""
     a = coercions.expect(roles.ExpressionElementRole, a)

@@ -31,26 +31,18 @@ typedef struct Taking
 	size_t room;
 } Taking;
 
-/* Of equal gains, that of the earlier text is larger. */
-static inline uint64_t
-heap_entry(uint32_t gain, uint32_t text)
+void
+simdup_gain_sift(uint64_t *heap, size_t n, size_t at, uint64_t entry)
 {
-	return (uint64_t) gain << 32 | (UINT32_MAX - text);
-}
-
-/* Put an entry where it belongs, at this place of the heap or below. */
-static void
-sift_down(Taking *t, size_t at, uint64_t entry)
-{
-	for (size_t child; (child = 2 * at + 1) < t->n_heap; at = child)
+	for (size_t child; (child = 2 * at + 1) < n; at = child)
 	{
-		if (child + 1 < t->n_heap && t->heap[child + 1] > t->heap[child])
+		if (child + 1 < n && heap[child + 1] > heap[child])
 			child++;
-		if (t->heap[child] <= entry)
+		if (heap[child] <= entry)
 			break;
-		t->heap[at] = t->heap[child];
+		heap[at] = heap[child];
 	}
-	t->heap[at] = entry;
+	heap[at] = entry;
 }
 
 static const SimdupNear *
@@ -74,7 +66,8 @@ begin_heap(Taking *t)
 		t->gain[text] = copies[text];
 		for (size_t i = 0; i < n; i++)
 			t->gain[text] += copies[list[i].row];
-		sift_down(t, text, heap_entry(t->gain[text], text));
+		simdup_gain_sift(t->heap, t->n_heap, text,
+						 simdup_gain_entry(t->gain[text], text));
 	}
 }
 
@@ -138,8 +131,8 @@ simdup_find_centers(const SimdupPartners *partners)
 	begin_heap(&t);
 	while (t.n_heap > 0)
 	{
-		uint32_t text = UINT32_MAX - (uint32_t) t.heap[0];
-		uint64_t entry = heap_entry(t.gain[text], text);
+		uint32_t text = simdup_gain_text(t.heap[0]);
+		uint64_t entry = simdup_gain_entry(t.gain[text], text);
 
 		simdup_check_interrupts_at(t.n_heap);
 		if (t.center[text] != NO_CENTER || entry == t.heap[0])
@@ -148,7 +141,7 @@ simdup_find_centers(const SimdupPartners *partners)
 				take(&t, text);
 			entry = t.heap[--t.n_heap];
 		}
-		sift_down(&t, 0, entry);
+		simdup_gain_sift(t.heap, t.n_heap, 0, entry);
 	}
 	join_nearest(&t);
 	simdup_free(t.taken);

@@ -62,7 +62,8 @@ simdup_needs_all_leaders(const SimdupLeading *l, uint32_t row)
 bool
 simdup_may_lead(const SimdupLeading *l, uint32_t row)
 {
-	return (l->distinct_rows->distinct[row] == row && l->nearest[row] == NONE) ||
+	return (l->distinct_rows->distinct[row] == row &&
+			l->nearest[row] == NONE) ||
 		   simdup_needs_all_leaders(l, row);
 }
 
@@ -113,9 +114,8 @@ add_leaders(SimdupLeading *l, size_t n, uint32_t distinct, SimdupNear near,
 {
 	uint32_t leader = l->first_leader[near.row];
 
-	while (leader != NONE &&
-		   (needs_all ||
-			is_nearer(l, distinct, leader, (uint32_t) near.weight)))
+	while (leader != NONE && (needs_all || is_nearer(l, distinct, leader,
+													 (uint32_t) near.weight)))
 	{
 		l->found = simdup_grow(l->found, &l->room, n + 1, sizeof(SimdupEntry));
 		l->found[n++] = (SimdupEntry){near.weight, leader};
@@ -126,7 +126,8 @@ add_leaders(SimdupLeading *l, size_t n, uint32_t distinct, SimdupNear near,
 
 /* Return the nearest leader whose group a row may join, or NONE. */
 static uint32_t
-find_leader(SimdupLeading *l, uint32_t row, const SimdupNear *near, size_t n_near)
+find_leader(SimdupLeading *l, uint32_t row, const SimdupNear *near,
+			size_t n_near)
 {
 	uint32_t distinct = l->distinct_rows->distinct[row];
 	uint32_t component = component_of(l->constraints, row);
@@ -202,7 +203,8 @@ simdup_leading_range(SimdupLeading *l, uint32_t from, uint32_t end,
 	for (uint32_t row = from; row < end; row++)
 	{
 		size_t n;
-		const SimdupNear *list = near(lists, l->distinct_rows->distinct[row], &n);
+		const SimdupNear *list =
+			near(lists, l->distinct_rows->distinct[row], &n);
 
 		if (row % 1024 == 0) /* a row may have thousands of leaders */
 			simdup_check_interrupts();

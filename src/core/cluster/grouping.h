@@ -77,11 +77,11 @@ typedef struct SimdupLeading
 	uint32_t *group;		   /* of each row: its first row */
 	uint32_t *component_group; /* of each component; NULL constraints: group */
 	SimdupWordSet cannot_link; /* (component, group) */
-	uint32_t *first_leader;	   /* of each distinct row: its first row that leads */
-	uint32_t *next_leader;	   /* of a row that leads: the next of its distinct row */
-	uint32_t *nearest;		   /* of each distinct row: the nearest leader so far */
-	uint8_t *distance;		   /* of that one */
-	SimdupEntry *found;		   /* leaders of one row: distance, row */
+	uint32_t *first_leader; /* of each distinct row: its first row that leads */
+	uint32_t *next_leader; /* of a row that leads: the next of its distinct row */
+	uint32_t *nearest;	   /* of each distinct row: the nearest leader so far */
+	uint8_t *distance;	   /* of that one */
+	SimdupEntry *found;	   /* leaders of one row: distance, row */
 	size_t room;
 } SimdupLeading;
 
@@ -165,7 +165,7 @@ extern int64_t *simdup_group_ids_keep(uint32_t n, const uint32_t *group,
  * SIMDUP_FIRST_SHARERS of them and with the next one. So candidates are linear in
  * values, and no value is dropped.
  */
-#define SIMDUP_MANY_SHARERS 100
+#define SIMDUP_MANY_SHARERS 20
 #define SIMDUP_FIRST_SHARERS 10
 
 /*
@@ -190,6 +190,26 @@ typedef struct SimdupPartners
 	SimdupNearOf of;
 	void *lists;
 } SimdupPartners;
+
+/*
+ * A heap of gains and texts, the largest first. Of equal gains, that of the earlier
+ * text is larger.
+ */
+static inline uint64_t
+simdup_gain_entry(uint32_t gain, uint32_t text)
+{
+	return (uint64_t) gain << 32 | (UINT32_MAX - text);
+}
+
+static inline uint32_t
+simdup_gain_text(uint64_t entry)
+{
+	return UINT32_MAX - (uint32_t) entry;
+}
+
+/* Put an entry where it belongs, at this place of a heap of n or below. */
+extern void simdup_gain_sift(uint64_t *heap, size_t n, size_t at,
+							 uint64_t entry);
 
 /* Return the center of each text, to be freed. A text without partners is its own. */
 extern uint32_t *simdup_find_centers(const SimdupPartners *partners);

@@ -20,6 +20,13 @@
  */
 #define SIGN(i) (0x80 + (i))
 #define SYMBOL_OTHER 'x'
+#define SYMBOL_YEAR 'y'
+#define SYMBOL_CIRCLE 'z'
+#define SYMBOL_M 'm'
+#define SYMBOL_CDK 'k' /* with m they are units of length */
+#define SYMBOL_O 'o'
+#define SYMBOL_LETTER 'l' /* another one of a script with blanks */
+#define SYMBOLS_LETTERS "mkol"
 #define SYMBOLS_WHITE " nfts"
 
 /* Each separator has a symbol, as the groups of a number have one of them only. */
@@ -29,7 +36,7 @@
 /* Characters in ascending order, and the symbol of each. */
 typedef struct Symbols
 {
-	uint32_t cps[34];
+	uint32_t cps[38];
 	const char *symbols;
 } Symbols;
 
@@ -38,15 +45,19 @@ static const Symbols separators = {{'\'', ',', '.', 0xA0, 0x66B, 0x66C, 0x2007,
 									0x2009, 0x2019, 0x202F, 0xFF0C, 0xFF0E},
 								   "',.ndaftqsw."};
 
-/* Chinese numerals and units, also the traditional ones and those of banks. */
+/*
+ * Chinese numerals and units, also the traditional ones and those of banks, and the
+ * sign of a year. V to X are twenty, thirty and forty, which become two symbols.
+ */
 static const Symbols numerals = {{0x3007, 0x4E00, 0x4E03, 0x4E07, 0x4E09,
 								  0x4E24, 0x4E5D, 0x4E8C, 0x4E94, 0x4EBF,
 								  0x4EDF, 0x4F0D, 0x4F70, 0x5104, 0x5169,
-								  0x516B, 0x516D, 0x5341, 0x5343, 0x53C1,
-								  0x56DB, 0x58F9, 0x62FE, 0x634C, 0x67D2,
-								  0x7396, 0x767E, 0x8086, 0x842C, 0x8CB3,
-								  0x8D30, 0x9646, 0x9678, 0x96F6},
-								 "ABHSDCJCFTRFQTCIGPRDEBPIHJQESCCGGA"};
+								  0x516B, 0x516D, 0x5341, 0x5343, 0x5345,
+								  0x534C, 0x53C1, 0x56DB, 0x58F9, 0x5E74,
+								  0x5EFF, 0x62FE, 0x634C, 0x67D2, 0x7396,
+								  0x767E, 0x8086, 0x842C, 0x8CB3, 0x8D30,
+								  0x9646, 0x9678, 0x96F6},
+								 "ABHSDCJCFTRFQTCIGPRWXDEByVPIHJQESCCGGA"};
 
 /* Return the symbol of a character that is in the list, or SYMBOL_OTHER. */
 static char
@@ -59,25 +70,44 @@ find_symbol(const Symbols *list, uint32_t cp)
 }
 
 static char
+letter_symbol(uint32_t letter)
+{
+	switch (letter)
+	{
+		case 'm':
+			return SYMBOL_M;
+		case 'c':
+		case 'd':
+		case 'k':
+			return SYMBOL_CDK;
+		case 'O':
+		case 'o':
+			return SYMBOL_O;
+		default:
+			return SYMBOL_LETTER;
+	}
+}
+
+/* Return the symbol that a character has as it is, or SYMBOL_OTHER. */
+static char
 symbol_of(uint32_t cp)
 {
 	size_t n;
 	char symbol;
 
 	/* most characters of most texts */
-	if ((cp >= 'A' && cp <= 'z') || cp == SIMDUP_INVALID_CHAR)
-		return SYMBOL_OTHER;
-	if (cp == ' ')
-		return ' ';
+	if ((cp | 0x20) - 'a' < 26)
+		return letter_symbol(cp);
+	if (cp == ' ' || cp - '0' < 10)
+		return (char) cp;
 	if (cp >= numerals.cps[0] && cp < 0xA000)
 		return find_symbol(&numerals, cp);
+	if (cp == 0x25CB || cp == 0x25EF)
+		return SYMBOL_CIRCLE;
+	if (cp == 0xFF2F || cp == 0xFF4F)
+		return SYMBOL_O;
 	if (simdup_char_property(cp).char_class != SIMDUP_CHAR_SEPARATOR)
-	{
-		n = simdup_count_chars(simdup_digit_zeros, simdup_n_digit_zeros, cp);
-		return n > 0 && cp - simdup_digit_zeros[n - 1] < 10
-				   ? (char) ('0' + (cp - simdup_digit_zeros[n - 1]))
-				   : SYMBOL_OTHER;
-	}
+		return SYMBOL_OTHER;
 	n = simdup_count_chars(simdup_currency_signs, simdup_n_currency_signs, cp);
 	if (n > 0 && simdup_currency_signs[n - 1] == cp)
 		return (char) SIGN(n - 1);
@@ -85,27 +115,111 @@ symbol_of(uint32_t cp)
 	return symbol == SYMBOL_OTHER && simdup_is_white_space(cp) ? ' ' : symbol;
 }
 
-/* Return the text as *n symbols, with a 0 at their end. */
-static char *
-read_symbols(const char *text, size_t len, size_t *n)
+/* Check whether most Chinese characters are meant: they fold to themselves. */
+static bool
+is_plain_han(uint32_t cp)
 {
-	const unsigned char *p = (const unsigned char *) text;
-	const unsigned char *end = p + len;
-	const unsigned char *look = p + SIMDUP_LOOK_BYTES;
-	char *s = simdup_alloc(len + 1);
-	int n_bytes;
+	return cp >= 0x4E00 && cp <= 0x9FFF && simdup_is_same_han(cp);
+}
 
-	*n = 0;
-	for (; p < end; p += n_bytes)
+/* The symbols of the text so far. */
+typedef struct Reading
+{
+	char *s;
+	size_t n;
+} Reading;
+
+static void
+put_symbol(Reading *reading, char symbol)
+{
+	char *end = reading->s + reading->n;
+
+	if (symbol >= 'V' && symbol <= 'X')
 	{
-		char symbol = symbol_of(simdup_utf8_decode(p, end, &n_bytes));
-
-		look = simdup_look(p, look);
-		if (symbol != SYMBOL_OTHER || *n == 0 || s[*n - 1] != SYMBOL_OTHER)
-			s[(*n)++] = symbol;
+		*end++ = (char) (symbol - 'V' + 'C');
+		symbol = 'P';
 	}
-	s[*n] = '\0';
-	return s;
+	else if ((symbol == SYMBOL_OTHER || symbol == SYMBOL_LETTER) &&
+			 reading->n > 0 && end[-1] == symbol)
+		return;
+	*end++ = symbol;
+	reading->n = (size_t) (end - reading->s);
+}
+
+/* The characters that one folds to. */
+typedef struct Folded
+{
+	uint32_t cps[SIMDUP_MAX_FOLDED];
+	int n;
+	bool any_digit;
+	SimdupCharClass char_class; /* of the last one */
+} Folded;
+
+static bool
+is_ascii_digit(uint32_t cp)
+{
+	return cp - '0' < 10;
+}
+
+/* A SimdupFoldSink. */
+static inline void
+add_folded(void *arg, uint32_t cp, SimdupCharClass char_class)
+{
+	Folded *folded = arg;
+
+	folded->cps[folded->n++] = cp;
+	folded->any_digit |= is_ascii_digit(cp);
+	folded->char_class = char_class;
+}
+
+/*
+ * Check whether the digits that a character folds to are no number: a superscript,
+ * a subscript, or a square with a unit.
+ */
+static bool
+is_numberless(uint32_t cp)
+{
+	return cp == 0xB2 || cp == 0xB3 || cp == 0xB9 ||
+		   (cp >= 0x2070 && cp <= 0x2089) || (cp >= 0x3371 && cp <= 0x33DF);
+}
+
+/*
+ * Put the symbols of a character that has none as it is. One that folds to nothing
+ * is passed over. One that folds to a numeral is that. One that is no decimal digit
+ * and folds to digits is a number apart.
+ */
+static void
+put_folded(Reading *reading, uint32_t cp)
+{
+	Folded folded = {.n = 0};
+	uint32_t last = 0;
+	char symbol = SYMBOL_OTHER;
+
+	/* what one character folds to is joined already */
+	simdup_fold(cp, &last, add_folded, NULL, &folded);
+	if (folded.n == 0)
+		return;
+	if (folded.any_digit)
+	{
+		size_t n =
+			simdup_count_chars(simdup_digit_zeros, simdup_n_digit_zeros, cp);
+
+		if (n > 0 && cp - simdup_digit_zeros[n - 1] < 10)
+		{
+			put_symbol(reading, (char) folded.cps[0]);
+			return;
+		}
+		put_symbol(reading, SYMBOL_OTHER);
+		for (int i = 0; i < folded.n && !is_numberless(cp); i++)
+			put_symbol(reading, is_ascii_digit(folded.cps[i])
+									? (char) folded.cps[i]
+									: SYMBOL_OTHER);
+	}
+	else if (folded.char_class == SIMDUP_CHAR_SEGMENTED)
+		symbol = SYMBOL_LETTER;
+	else if (folded.n == 1 && (cp < 0x3190 || cp > 0x33FF))
+		symbol = find_symbol(&numerals, folded.cps[0]);
+	put_symbol(reading, symbol);
 }
 
 /* Check whether a symbol is that of a currency sign. */
@@ -148,6 +262,84 @@ static inline bool
 is_chinese(char symbol)
 {
 	return numeral_value(symbol) >= 0 || unit_places(symbol) > 0;
+}
+
+/*
+ * Make zeros of circles, letters O and digits 0 that stand for them. In a run beside
+ * a Chinese numeral or unit, circles are zeros. In other runs all are, if a numeral
+ * is before the run, and another one or the sign of a year behind it.
+ */
+static void
+settle_zeros(char *s)
+{
+	for (size_t i = 0; s[i] != '\0'; i++)
+	{
+		char before = i > 0 ? s[i - 1] : '\0';
+		size_t circles = strspn(s + i, (char[]){SYMBOL_CIRCLE, '\0'});
+		size_t n = strspn(s + i, (char[]){'0', SYMBOL_O, SYMBOL_CIRCLE, '\0'});
+		char behind = s[i + n];
+
+		if (n == 0)
+			continue;
+		if (circles == n
+				? is_chinese(before) || is_chinese(behind)
+				: numeral_value(before) >= 0 &&
+					  (numeral_value(behind) >= 0 || behind == SYMBOL_YEAR))
+			memset(s + i, 'A', n);
+		i += n - 1;
+	}
+}
+
+/*
+ * Drop the 2 and the 3 of square and cubic units behind numbers: m2, 5 km2. No
+ * letter and no digit follows.
+ */
+static void
+settle_units(char *s)
+{
+	for (size_t i = 0; s[i] != '\0'; i++)
+	{
+		size_t unit = i;
+
+		if (s[i] != SYMBOL_M || (s[i + 1] != '2' && s[i + 1] != '3') ||
+			is_digit(s[i + 2]) || is_one_of(s[i + 2], SYMBOLS_LETTERS))
+			continue;
+		if (unit > 0 && (s[unit - 1] == SYMBOL_M || s[unit - 1] == SYMBOL_CDK))
+			unit--;
+		if (unit > 0 && is_one_of(s[unit - 1], SYMBOLS_WHITE))
+			unit--;
+		if (unit > 0 && (is_digit(s[unit - 1]) || is_chinese(s[unit - 1])))
+			s[i + 1] = SYMBOL_OTHER;
+	}
+}
+
+/* Return the text as *n symbols, with a 0 at their end. */
+static char *
+read_symbols(const char *text, size_t len, size_t *n)
+{
+	const unsigned char *p = (const unsigned char *) text;
+	const unsigned char *end = p + len;
+	const unsigned char *look = p + SIMDUP_LOOK_BYTES;
+	/* a fraction of two bytes has four symbols, and one more at its end */
+	Reading reading = {.s = simdup_alloc(2 * len + 2)};
+	int n_bytes;
+
+	for (; p < end; p += n_bytes)
+	{
+		uint32_t cp = simdup_utf8_decode(p, end, &n_bytes);
+		char symbol = symbol_of(cp);
+
+		look = simdup_look(p, look);
+		if (symbol == SYMBOL_OTHER && cp >= 0x80 && !is_plain_han(cp))
+			put_folded(&reading, cp);
+		else
+			put_symbol(&reading, symbol);
+	}
+	reading.s[reading.n] = '\0';
+	settle_zeros(reading.s);
+	settle_units(reading.s);
+	*n = reading.n;
+	return reading.s;
 }
 
 /* Return where the digits that begin at s[i] end. */

@@ -20,157 +20,41 @@ without_last(const char *bytes, size_t len)
 	return len;
 }
 
-/* Characters */
-
-/* Add a folded character unless it separates: a SimdupFoldSink. */
-static inline void
-add_char(void *arg, uint32_t cp, SimdupCharClass char_class)
-{
-	if (char_class != SIMDUP_CHAR_SEPARATOR)
-		simdup_windows_add_char(arg, cp);
-}
-
-/* A SimdupFoldReplacer. */
-static void
-replace_char(void *arg, uint32_t cp)
-{
-	SimdupWindows *windows = arg;
-
-	windows->used = windows->starts[--windows->n];
-	simdup_windows_add_char(windows, cp);
-}
-
-/* ASCII letters in lower case, digits; 0 for separators. */
-static const char ascii_folded[129] =
-	"\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
-	"\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
-	"0123456789\0\0\0\0\0\0"
-	"\0abcdefghijklmnopqrstuvwxyz\0\0\0\0\0"
-	"\0abcdefghijklmnopqrstuvwxyz\0\0\0\0\0";
-
-/*
- * Add characters from p on while they are ASCII, or of U+4E00 to U+9FFF and fold
- * to themselves: the bulk of English and Chinese text. Returns where it stopped.
- */
-static inline const unsigned char *
-add_common(SimdupWindows *windows, const unsigned char *p,
-		   const unsigned char *end)
-{
-	char *bytes = windows->bytes;
-	size_t *starts = windows->starts;
-	size_t used = windows->used;
-	size_t n = windows->n;
-	size_t full = windows->full;
-
-	while (p < end && n < full)
-	{
-		uint32_t cp;
-
-		if (*p < 0x80)
-		{
-			char c = ascii_folded[*p++];
-			bool is_unit = c != 0;
-
-			/* no branch: blanks and stops can't be foreseen */
-			bytes[used] = c;
-			starts[n] = used;
-			used += is_unit;
-			n += is_unit;
-			continue;
-		}
-		if ((*p & 0xF0) != 0xE0 || end - p < 3 || (p[1] & 0xC0) != 0x80 ||
-			(p[2] & 0xC0) != 0x80)
-			break;
-		cp = (uint32_t) (p[0] & 0x0F) << 12 | (uint32_t) (p[1] & 0x3F) << 6 |
-			 (p[2] & 0x3F);
-		if (cp - 0x4E00 > 0x9FFF - 0x4E00 || !simdup_is_same_han(cp))
-			break;
-		memcpy(bytes + used, p, 3);
-		starts[n++] = used;
-		used += 3;
-		p += 3;
-	}
-	windows->n = n;
-	windows->used = used;
-	return p;
-}
-
-static void
-char_shingles(SimdupWindows *windows, const unsigned char *p,
-			  const unsigned char *end)
-{
-	const unsigned char *look = p + SIMDUP_LOOK_BYTES;
-	uint32_t last = 0;
-	int len;
-
-	while (p < end)
-	{
-		const unsigned char *common = p;
-
-		p = add_common(windows, p, end);
-		/* nothing joins these characters */
-		if (p > common)
-			last = 0;
-		if (p < end && windows->n < windows->full)
-		{
-			simdup_fold(simdup_utf8_decode(p, end, &len), &last, add_char,
-						replace_char, windows);
-			p += len;
-		}
-		if (windows->n >= windows->full)
-			simdup_windows_flush(windows, 1);
-		/* separators fill nothing, but take time */
-		look = simdup_look(p, look);
-	}
-}
-
-/* Add all characters but white space, unchanged. */
-static void
-raw_shingles(SimdupWindows *windows, const unsigned char *p,
-			 const unsigned char *end)
-{
-	const unsigned char *look = p + SIMDUP_LOOK_BYTES;
-	size_t full = windows->full;
-	int len;
-
-	for (; p < end; p += len)
-	{
-		uint32_t cp = simdup_utf8_decode(p, end, &len);
-
-		if (cp != SIMDUP_INVALID_CHAR && !simdup_is_white_space(cp))
-			simdup_windows_add_char(windows, cp);
-		if (windows->n >= full)
-			simdup_windows_flush(windows, 0);
-		look = simdup_look(p, look);
-	}
-}
-
 /* Words */
+
+/* In place of a class: the run is one unsegmented character so far. */
+#define ONE_UNSEGMENTED (SIMDUP_CHAR_UNSEGMENTED + 1)
 
 typedef struct FoldedWords
 {
 	SimdupWindows *windows;
-	SimdupCharClass run; /* class of the run that the text is in */
-	bool alone;			 /* the run is one character so far */
-	uint32_t last;		 /* the last folded character before */
+	unsigned run;  /* class of the run that the text is in, or as above */
+	uint32_t last; /* the last character of an unsegmented run */
 } FoldedWords;
 
-/* Append a character to the word that has begun. */
+/* Append a character to the word that has begun. There is room for it. */
 static inline void
 append_char(SimdupWindows *windows, uint32_t cp)
 {
-	simdup_windows_reserve(windows, SIMDUP_MAX_UTF8);
 	windows->used += simdup_utf8_encode(cp, (unsigned char *) windows->bytes +
 												windows->used);
+}
+
+/* Begin a word, and make room for two characters. */
+static inline void
+begin_word(SimdupWindows *windows)
+{
+	simdup_windows_begin_word(windows);
+	simdup_windows_reserve(windows, (size_t) 2 * SIMDUP_MAX_UTF8);
 }
 
 /* End the run of characters of one class. */
 static inline void
 end_run(FoldedWords *words)
 {
-	if (words->run == SIMDUP_CHAR_UNSEGMENTED && words->alone)
+	if (words->run == ONE_UNSEGMENTED)
 	{
-		simdup_windows_begin_word(words->windows);
+		begin_word(words->windows);
 		append_char(words->windows, words->last);
 		words->windows->n++;
 	}
@@ -180,29 +64,43 @@ end_run(FoldedWords *words)
 }
 
 /* Add the next character of the folded text: a SimdupFoldSink. */
-static inline void
+static inline __attribute__((always_inline)) void
 add_to_words(void *arg, uint32_t cp, SimdupCharClass char_class)
 {
 	FoldedWords *words = arg;
-	bool first = words->run != char_class;
 
-	if (first)
-		end_run(words);
 	if (char_class == SIMDUP_CHAR_SEGMENTED)
 	{
-		if (first)
-			simdup_windows_begin_word(words->windows);
+		if (words->run != SIMDUP_CHAR_SEGMENTED)
+		{
+			end_run(words);
+			begin_word(words->windows);
+			words->run = SIMDUP_CHAR_SEGMENTED;
+		}
+		simdup_windows_reserve(words->windows, SIMDUP_MAX_UTF8);
 		append_char(words->windows, cp);
 	}
-	else if (char_class == SIMDUP_CHAR_UNSEGMENTED && !first)
+	else if (char_class == SIMDUP_CHAR_SEPARATOR)
+		end_run(words);
+	else
 	{
-		simdup_windows_begin_word(words->windows);
-		append_char(words->windows, words->last);
-		append_char(words->windows, cp);
-		words->windows->n++;
+		if (words->run >= SIMDUP_CHAR_UNSEGMENTED)
+		{
+			SimdupWindows *windows = words->windows;
+
+			begin_word(windows);
+			append_char(windows, words->last);
+			append_char(windows, cp);
+			windows->n++;
+			words->run = SIMDUP_CHAR_UNSEGMENTED;
+		}
+		else
+		{
+			end_run(words);
+			words->run = ONE_UNSEGMENTED;
+		}
+		words->last = cp;
 	}
-	words->run = char_class;
-	words->alone = first;
 }
 
 /* Replace the last character of the folded text: a SimdupFoldReplacer. */
@@ -212,10 +110,12 @@ replace_in_words(void *arg, uint32_t cp)
 	FoldedWords *words = arg;
 	SimdupWindows *windows = words->windows;
 
-	/* a character that is alone in its run is in no word yet */
-	if (words->run == SIMDUP_CHAR_UNSEGMENTED && words->alone)
+	words->last = cp;
+	/* one alone is in no word yet */
+	if (words->run == ONE_UNSEGMENTED)
 		return;
 	windows->used = without_last(windows->bytes, windows->used);
+	simdup_windows_reserve(windows, SIMDUP_MAX_UTF8);
 	append_char(windows, cp);
 }
 
@@ -225,11 +125,12 @@ word_shingles(SimdupWindows *windows, const unsigned char *p,
 {
 	const unsigned char *look = p + SIMDUP_LOOK_BYTES;
 	FoldedWords words = {.windows = windows};
+	uint32_t last = 0;
 	int len;
 
 	for (; p < end; p += len)
 	{
-		simdup_fold(simdup_utf8_decode(p, end, &len), &words.last, add_to_words,
+		simdup_fold(simdup_utf8_decode(p, end, &len), &last, add_to_words,
 					replace_in_words, &words);
 		look = simdup_look(p, look);
 	}
@@ -241,7 +142,6 @@ static void
 fold_text(SimdupShingling shingling, const char *text, size_t len,
 		  SimdupTokenSink tokens, SimdupElementSink elements, void *arg)
 {
-	const unsigned char *p = (const unsigned char *) text;
 	SimdupWindows windows;
 
 	simdup_windows_begin(&windows, (size_t) shingling.w,
@@ -249,18 +149,12 @@ fold_text(SimdupShingling shingling, const char *text, size_t len,
 	windows.tokens = tokens;
 	windows.elements = elements;
 	windows.arg = arg;
-	switch (shingling.unit)
-	{
-		case SIMDUP_SHINGLE_CHAR:
-			char_shingles(&windows, p, p + len);
-			break;
-		case SIMDUP_SHINGLE_WORD:
-			word_shingles(&windows, p, p + len);
-			break;
-		case SIMDUP_SHINGLE_RAW:
-			raw_shingles(&windows, p, p + len);
-			break;
-	}
+	if (shingling.unit == SIMDUP_SHINGLE_WORD)
+		word_shingles(&windows, (const unsigned char *) text,
+					  (const unsigned char *) text + len);
+	else
+		simdup_windows_add_text(&windows, shingling.unit == SIMDUP_SHINGLE_RAW,
+								text, len);
 	simdup_windows_end(&windows);
 }
 
@@ -275,7 +169,13 @@ void
 simdup_folded_elements(SimdupShingling shingling, const char *text, size_t len,
 					   SimdupElementSink sink, void *arg)
 {
-	fold_text(shingling, text, len, NULL, sink, arg);
+	if (shingling.unit != SIMDUP_SHINGLE_WORD &&
+		shingling.w <= SIMDUP_MAX_BLOCK_W)
+		simdup_hash_chars((size_t) shingling.w,
+						  shingling.unit == SIMDUP_SHINGLE_RAW, text, len, sink,
+						  arg);
+	else
+		fold_text(shingling, text, len, NULL, sink, arg);
 }
 
 void
@@ -310,7 +210,7 @@ typedef struct Field
  * Append a folded character: a SimdupFoldSink. White space around the field is
  * dropped.
  */
-static inline void
+static inline __attribute__((always_inline)) void
 append_to_field(void *arg, uint32_t cp, SimdupCharClass char_class)
 {
 	Field *field = arg;

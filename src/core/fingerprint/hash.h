@@ -65,6 +65,15 @@ simdup_load32(const char *s)
 	return v;
 }
 
+static inline void
+simdup_store32(char *s, uint32_t v)
+{
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	v = __builtin_bswap32(v);
+#endif
+	memcpy(s, &v, sizeof(v));
+}
+
 static inline uint64_t
 simdup_rotate64(uint64_t v, int bits)
 {
@@ -93,6 +102,27 @@ simdup_mix64(uint64_t x)
 	return x ^ (x >> 33);
 }
 
+/* Return the CityHash64 of 4 to 7 bytes: of the first four and the last four. */
+static inline uint64_t
+simdup_city_4_to_7(uint64_t a, uint64_t b, uint64_t len)
+{
+	return simdup_city_mix(len + (a << 3), b, SIMDUP_CITY_K2 + len * 2);
+}
+
+/* Return that of 8 to 16 bytes: of the first eight and the last eight. */
+static inline uint64_t
+simdup_city_8_to_16(uint64_t a, uint64_t b, uint64_t len)
+{
+	uint64_t mul = SIMDUP_CITY_K2 + len * 2;
+	uint64_t c;
+	uint64_t d;
+
+	a += SIMDUP_CITY_K2;
+	c = simdup_rotate64(b, 37) * mul + a;
+	d = (simdup_rotate64(a, 25) + b) * mul;
+	return simdup_city_mix(c, d, mul);
+}
+
 /*
  * Return the CityHash64. Tokens are short, so the up-to-16-byte case is inline:
  * it is what a fingerprint spends its time in.
@@ -100,25 +130,14 @@ simdup_mix64(uint64_t x)
 static inline uint64_t
 simdup_city64(const char *s, size_t len)
 {
-	uint64_t mul = SIMDUP_CITY_K2 + (uint64_t) len * 2;
-
 	if (len > 16)
 		return simdup_city64_long(s, len);
 	if (len >= 8)
-	{
-		uint64_t a = simdup_load64(s) + SIMDUP_CITY_K2;
-		uint64_t b = simdup_load64(s + len - 8);
-		uint64_t c = simdup_rotate64(b, 37) * mul + a;
-		uint64_t d = (simdup_rotate64(a, 25) + b) * mul;
-
-		return simdup_city_mix(c, d, mul);
-	}
+		return simdup_city_8_to_16(simdup_load64(s), simdup_load64(s + len - 8),
+								   len);
 	if (len >= 4)
-	{
-		uint64_t a = simdup_load32(s);
-
-		return simdup_city_mix(len + (a << 3), simdup_load32(s + len - 4), mul);
-	}
+		return simdup_city_4_to_7(simdup_load32(s), simdup_load32(s + len - 4),
+								  len);
 	if (len > 0)
 	{
 		uint32_t y = (uint32_t) (unsigned char) s[0] +

@@ -23,7 +23,12 @@
 
 #include "core/fingerprint/hash.h"
 #include "core/fingerprint/sketch.h"
+#include "core/fingerprint/vectors.h"
 #include "core/host.h"
+
+#ifdef SIMDUP_HAS_VECTORS
+#include <immintrin.h>
+#endif
 
 /* Sketches */
 
@@ -44,6 +49,8 @@
 void
 simdup_sketch_begin(SimdupSketch *sketch, int n_bins)
 {
+	if (simdup_vectors == SIMDUP_VECTORS_UNKNOWN)
+		simdup_vectors = simdup_find_vectors();
 	*sketch = (SimdupSketch){.n_bins = n_bins, .batch = MIN_BATCH};
 	while (sketch->batch < (size_t) n_bins * BATCH_LOAD)
 		sketch->batch *= 2;
@@ -54,60 +61,107 @@ simdup_sketch_begin(SimdupSketch *sketch, int n_bins)
 /* Elements that are drawn for in one loop, of which compilers make vectors. */
 #define DRAWN 128
 
-/* Bins for each one that has no key yet, from which on most throws are in vain. */
-#define FULL_BINS 16
+/* Mix n elements, at most DRAWN, for this round. */
+static inline __attribute__((always_inline)) void
+draw_inline(const uint64_t *hashes, size_t n, uint64_t round, uint64_t *drawn)
+{
+	for (size_t i = 0; i < n; i++)
+		drawn[i] = simdup_mix64(hashes[i] ^ round * SIMDUP_GOLDEN);
+}
+
+SIMDUP_VECTOR_FUNCTION(draw,
+					   (const uint64_t *hashes, size_t n, uint64_t round,
+						uint64_t *drawn),
+					   (hashes, n, round, drawn))
+
+#ifdef SIMDUP_HAS_VECTORS
+/*
+ * Drop, of n elements that were drawn for 64 bins, those that can't lower a key. The
+ * keys, less the round, are looked up in registers. Return how many are left.
+ */
+SIMDUP_AVX512 static size_t
+drop_high(const uint64_t *keys, uint64_t round, uint64_t *drawn, size_t n)
+{
+	uint32_t bounds[SIMDUP_MINHASH64_BINS];
+	__m512i b[4];
+	size_t left = 0;
+
+	for (int i = 0; i < SIMDUP_MINHASH64_BINS; i++)
+	{
+		uint64_t first = round << 32;
+		uint64_t bound = keys[i] > first ? keys[i] - first : 0;
+
+		bounds[i] = bound < UINT32_MAX ? (uint32_t) bound : UINT32_MAX;
+	}
+	for (int i = 0; i < 4; i++)
+		b[i] = _mm512_loadu_si512(bounds + 16 * i);
+	for (size_t i = 0; i < n; i += 8)
+	{
+		__m512i v = _mm512_loadu_si512(drawn + i);
+		__m512i bin = _mm512_srli_epi64(v, 58);
+		__m512i bound = _mm512_permutex2var_epi32(b[0], bin, b[1]);
+		__m512i second = _mm512_permutex2var_epi32(b[2], bin, b[3]);
+		__mmask8 low;
+
+		bound =
+			_mm512_mask_mov_epi64(bound,
+								  _mm512_test_epi64_mask(bin,
+														 _mm512_set1_epi64(32)),
+								  second);
+		low = _mm512_cmple_epu64_mask(_mm512_slli_epi64(v, 32),
+									  _mm512_slli_epi64(bound, 32));
+		if (n - i < 8)
+			low &= (__mmask8) ((1 << (n - i)) - 1);
+		_mm512_storeu_si512(drawn + left, _mm512_maskz_compress_epi64(low, v));
+		left += (size_t) __builtin_popcount(low);
+	}
+	return left;
+}
+#endif
 
 /*
- * Draw a bin and a key of this round for each of n elements, at most DRAWN. Bitcode
- * takes no clones, and gcc before 12 has no such target.
+ * Throw what was drawn in a round, before which `later` bins had only keys of later
+ * rounds. Return how many of them are left.
  */
-#if defined(__gnu_linux__) && defined(__x86_64__) && !defined(__clang__) && \
-	__GNUC__ >= 12
-__attribute__((target_clones("default", "arch=x86-64-v4")))
-#endif
-static void
-draw(const uint64_t *hashes, size_t n, uint64_t round, uint32_t n_bins,
-	 uint64_t *bins, uint64_t *keys)
+static inline __attribute__((always_inline)) int
+throw_drawn(uint64_t *keys, uint64_t n_bins, uint64_t round,
+			const uint64_t *drawn, size_t n, int later)
 {
 	for (size_t i = 0; i < n; i++)
 	{
-		uint64_t mixed = simdup_mix64(hashes[i] ^ round * SIMDUP_GOLDEN);
+		uint64_t *bin = &keys[(drawn[i] >> 32) * n_bins >> 32];
+		uint64_t key = round << 32 | (drawn[i] & UINT32_MAX);
+		uint64_t old = *bin;
 
-		bins[i] = (mixed >> 32) * n_bins >> 32;
-		keys[i] = round << 32 | (mixed & UINT32_MAX);
+		/* no branch: it can't be foreseen */
+		later -= old >= (round + 1) << 32;
+		*bin = key < old ? key : old;
 	}
+	return later;
 }
 
-/*
- * Throw elements in one round, before which `later` bins had only keys of later
- * rounds. Return how many of them are left.
- */
+/* Throw elements in one round likewise. */
 static int
 throw_round(uint64_t *keys, int n_bins, uint64_t round, const uint64_t *hashes,
 			size_t n, int later)
 {
-	bool is_full = later < n_bins / FULL_BINS;
-	uint64_t bins[DRAWN];
-	uint64_t drawn[DRAWN];
+	uint64_t drawn[DRAWN + 8]; /* vectors read and write beyond */
 
 	for (size_t m; n > 0; hashes += m, n -= m)
 	{
-		m = n < DRAWN ? n : DRAWN;
-		draw(hashes, m, round, (uint32_t) n_bins, bins, drawn);
-		/* a branch can be foreseen only once nearly all bins have keys */
-		for (size_t i = 0; is_full && i < m; i++)
-			if (keys[bins[i]] > drawn[i])
-			{
-				later -= keys[bins[i]] >= (round + 1) << 32;
-				keys[bins[i]] = drawn[i];
-			}
-		for (size_t i = 0; !is_full && i < m; i++)
-		{
-			uint64_t old = keys[bins[i]];
+		size_t left = m = n < DRAWN ? n : DRAWN;
 
-			later -= old >= (round + 1) << 32;
-			keys[bins[i]] = drawn[i] < old ? drawn[i] : old;
-		}
+		draw(hashes, m, round, drawn);
+#ifdef SIMDUP_HAS_VECTORS
+		if (simdup_vectors == SIMDUP_VECTORS_AVX512 &&
+			n_bins == SIMDUP_MINHASH64_BINS)
+			left = drop_high(keys, round, drawn, m);
+#endif
+		later = n_bins == SIMDUP_MINHASH64_BINS
+					? throw_drawn(keys, SIMDUP_MINHASH64_BINS, round, drawn,
+								  left, later)
+					: throw_drawn(keys, (uint64_t) n_bins, round, drawn, left,
+								  later);
 	}
 	return later;
 }

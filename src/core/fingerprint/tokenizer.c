@@ -268,8 +268,6 @@ add_chars(SimdupWindows *windows, const unsigned char *p,
 		p += c.len;
 		if (c.char_class != SIMDUP_CHAR_SEPARATOR)
 			simdup_windows_add_char(windows, simdup_folded(c));
-		if (windows->n >= windows->full)
-			simdup_windows_flush(windows, 0);
 		look = simdup_look(p, look);
 	}
 }

@@ -20,7 +20,7 @@ simdup_windows_begin(SimdupWindows *windows, size_t w, bool words)
 	windows->w = w;
 	windows->blank = words;
 	windows->full = SIMDUP_FULL_UNITS(w);
-	room = windows->full + SIMDUP_SPARE_UNITS;
+	room = windows->full + 1;
 	windows->starts = w <= SIMDUP_SMALL_WINDOW
 						  ? windows->small_starts
 						  : simdup_alloc(room * sizeof(size_t));
@@ -66,15 +66,15 @@ hand_on(SimdupWindows *windows, size_t n)
 }
 
 void
-simdup_windows_flush(SimdupWindows *windows, size_t held)
+simdup_windows_flush(SimdupWindows *windows)
 {
 	size_t past; /* units that no further window needs */
 	size_t from;
 
 	windows->starts[windows->n] = windows->used + windows->blank;
-	if (windows->n < windows->w + held)
+	if (windows->n < windows->w)
 		return;
-	past = windows->n - held - windows->w + 1;
+	past = windows->n - windows->w + 1;
 	hand_on(windows, past);
 	windows->n -= past;
 	from = windows->n > 0 ? windows->starts[past] : windows->used;
@@ -87,7 +87,7 @@ simdup_windows_flush(SimdupWindows *windows, size_t held)
 void
 simdup_windows_end(SimdupWindows *windows)
 {
-	simdup_windows_flush(windows, 0);
+	simdup_windows_flush(windows);
 	if (!windows->any && windows->n > 0)
 	{
 		/* fewer units than a window: they are one */

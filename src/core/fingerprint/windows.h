@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/fingerprint/hash.h"
 #include "core/host.h"
 #include "core/unicode/charclass.h"
 
@@ -44,9 +45,6 @@ typedef void (*SimdupElementSink)(void *arg, const uint64_t *hashes, size_t n);
 /* Windows up to this width need no array of starts of their own. */
 #define SIMDUP_SMALL_WINDOW 64
 
-/* Room for units beyond `full`: those of one code point, and the next start. */
-#define SIMDUP_SPARE_UNITS (SIMDUP_MAX_FOLDED + 1)
-
 /* Units at which the buffer of windows of this width is full. */
 #define SIMDUP_FULL_UNITS(w) (SIMDUP_WINDOW_UNITS + (w) + (w) / 4)
 
@@ -64,30 +62,49 @@ typedef struct SimdupWindows
 	size_t size;
 	size_t n;		/* units that are complete */
 	size_t *starts; /* where each unit begins, small_starts where they suffice */
-	size_t small_starts[SIMDUP_FULL_UNITS(SIMDUP_SMALL_WINDOW) +
-						SIMDUP_SPARE_UNITS];
+	size_t small_starts[SIMDUP_FULL_UNITS(SIMDUP_SMALL_WINDOW) + 1];
 } SimdupWindows;
 
 /* Begin windows of words or of characters. The caller sets one of the sinks. */
 extern void simdup_windows_begin(SimdupWindows *windows, size_t w, bool words);
 
-/*
- * Hand on all windows that are complete, but for those with one of the last `held`
- * units, which may still change. Checks for interrupts.
- */
-extern void simdup_windows_flush(SimdupWindows *windows, size_t held);
+/* Hand on all windows that are complete. Checks for interrupts. */
+extern void simdup_windows_flush(SimdupWindows *windows);
 
 /* Hand on what is left, and free the buffer. */
 extern void simdup_windows_end(SimdupWindows *windows);
 
-/* Add a character. The caller flushes when there are `full` units. */
+/* Add the first len bytes of a word, the first one lowest. */
+static inline void
+simdup_windows_add_unit(SimdupWindows *windows, uint32_t bytes, size_t len)
+{
+	if (windows->n >= windows->full)
+		simdup_windows_flush(windows);
+	windows->starts[windows->n++] = windows->used;
+	simdup_store32(windows->bytes + windows->used, bytes);
+	windows->used += len;
+}
+
+/* Add a character. */
 static inline void
 simdup_windows_add_char(SimdupWindows *windows, uint32_t cp)
 {
-	windows->starts[windows->n++] = windows->used;
-	windows->used += simdup_utf8_encode(cp, (unsigned char *) windows->bytes +
-												windows->used);
+	unsigned char bytes[SIMDUP_MAX_UTF8] = {0};
+	size_t len = (size_t) simdup_utf8_encode(cp, bytes);
+
+	simdup_windows_add_unit(windows, simdup_load32((char *) bytes), len);
 }
+
+/* Add the word characters of a text, folded, or if raw all but white space. */
+extern void simdup_windows_add_text(SimdupWindows *windows, bool raw,
+									const char *text, size_t len);
+
+/* The widest windows of characters that are hashed in blocks, without a buffer. */
+#define SIMDUP_MAX_BLOCK_W 16
+
+/* Hand on the hash of each window of the same characters. */
+extern void simdup_hash_chars(size_t w, bool raw, const char *text, size_t len,
+							  SimdupElementSink sink, void *arg);
 
 /* Bytes from which on a buffer with windows is emptied early: words may be long. */
 #define SIMDUP_WINDOW_BYTES (1 << 16)
@@ -98,7 +115,7 @@ simdup_windows_begin_word(SimdupWindows *windows)
 {
 	if (windows->n >= windows->full ||
 		(windows->used >= SIMDUP_WINDOW_BYTES && windows->n >= 2 * windows->w))
-		simdup_windows_flush(windows, 0);
+		simdup_windows_flush(windows);
 	if (windows->n > 0)
 		windows->bytes[windows->used++] = ' ';
 	windows->starts[windows->n] = windows->used;

@@ -71,11 +71,9 @@ block_value(uint64_t fp, int i, int n)
 }
 
 /*
- * Return a block's piece. The block's values are dealt to the pieces in turn, from
- * where the blocks before, of n_dealt values, ended: so all pieces have as many.
- * Values are permuted first, since neighbours and multiples of a number are equally
- * frequent where bits are skewed. Frozen, since servers of several versions may share
- * the pieces of a table.
+ * Return a block's piece. Its values are dealt to the pieces in turn, after the n_dealt
+ * values of the blocks before. They are permuted first, because of bits that are often
+ * equal. Frozen, since servers of several versions may share the pieces of a table.
  */
 static uint32_t
 piece_of_block(const SimdupPieces *pieces, uint64_t fp, int block,

@@ -11,11 +11,13 @@
 use strict;
 use warnings;
 use utf8;
+use Encode;
 
 my $SEPARATOR = 0;
 my $SEGMENTED = 1;
 my $UNSEGMENTED = 2;
 my $LISTED = 3;
+my $SECOND = 4;
 my $HANGUL = 1;
 my $EXCHANGE = 'SIMDUP_FOLD_EXCHANGE';
 
@@ -318,14 +320,19 @@ for (@pairs)
 	die "$pair is common" if $first < 0x80 || ($first >= 0x4E00 && $first <= 0x9FFF);
 }
 
-# Those of one second have a number. Number 0 is for what joins nothing.
+# The pairs of one second have a number. Number 0 is for what joins nothing. Beside it,
+# bits of the firsts rule out most others.
 @pairs = sort { $a->[0] <=> $b->[0] || $a->[1] <=> $b->[1] } @pairs;
 my %joins = map { $_ => $HANGUL } 0x1161 .. 0x1175, 0x11A8 .. 0x11C2;
+my %bits_of_firsts = map { $_ => 0xFFFFFFFF } keys %joins;
 my @starts = (0) x ($HANGUL + 1);
 for my $i (0 .. $#pairs)
 {
-	next if $joins{ $pairs[$i][0] };
-	$joins{ $pairs[$i][0] } = @starts;
+	my ($second, $first) = @{ $pairs[$i] };
+
+	$bits_of_firsts{$second} |= 1 << $first / 8 % 32;
+	next if $joins{$second};
+	$joins{$second} = @starts;
 	push @starts, $i;
 }
 push @starts, scalar @pairs;
@@ -343,6 +350,10 @@ for my $cp (0 .. $MAX - 1)
 	if (@folded == 1 && !$joins{ $folded[0] })
 	{
 		$key = join ', ', $folded[0] - $cp, class($folded[0]), 1;
+	}
+	elsif (@folded == 1 && $folded[0] == $cp)
+	{
+		$key = join ', ', unpack('l', pack 'L', $bits_of_firsts{$cp}), $SECOND + class($cp), $joins{$cp};
 	}
 	else
 	{
@@ -380,17 +391,19 @@ for (my $cp = 0; $cp < $MAX; $cp += 128)
 }
 die 'too many blocks for 16 bits' if @blocks > 65536;
 
-# The characters of Chinese text that fold to themselves, a bit each.
-my @same_han;
-for (my $cp = 0x4E00; $cp <= 0x9FFF; $cp += 32)
+# The same for a text that becomes characters without classes: the UTF-8 of what a code
+# point below U+10000 folds to, its first byte lowest; 0 unless that is one character,
+# which joins nothing, or none.
+my @units;
+for my $cp (0 .. 0xFFFF)
 {
-	my $bits = 0;
+	my ($value, $class, $n) = split /, /, $properties[ $property_of[$cp] ];
 
-	for (0 .. 31)
-	{
-		$bits |= 1 << $_ if $property_of[ $cp + $_ ] == $UNSEGMENTED;
-	}
-	push @same_han, sprintf '0x%08x', $bits;
+	push @units,
+	    $cp >= 0xD800 && $cp <= 0xDFFF ? 0
+	  : $class == $SEPARATOR ? 1
+	  : $class >= $LISTED ? ($class == $LISTED && $n == 0 ? 2 : 0)
+	  :                     unpack 'V', pack 'a4', encode('UTF-8', chr $cp + $value);
 }
 
 print <<'END';
@@ -417,8 +430,8 @@ printf "const uint32_t simdup_fold_firsts[%d] = {\n%s};\n\n",
   scalar @pairs, lines(map { sprintf '0x%X', $_->[1] } @pairs);
 printf "const uint32_t simdup_fold_joined[%d] = {\n%s};\n\n",
   scalar @pairs, lines(map { $_->[2] eq $EXCHANGE ? $EXCHANGE : sprintf '0x%X', $_->[2] } @pairs);
-printf "const uint32_t simdup_fold_same_han[%d] = {\n%s};\n\n",
-  scalar @same_han, lines(@same_han);
+printf "const uint32_t simdup_fold_units[%d] = {\n%s};\n\n",
+  scalar @units, lines(map { sprintf '0x%x', $_ } @units);
 printf "const uint16_t simdup_fold_stage1[%d] = {\n%s};\n\n",
   scalar @stage1, lines(@stage1);
 printf "const uint16_t simdup_fold_stage2[%d] = {\n%s};\n",

@@ -261,14 +261,18 @@ simdup_is_blank(uint32_t cp)
 /* In place of a class: what the code point folds to is in simdup_fold_expansions. */
 #define SIMDUP_FOLD_LISTED 3
 
+/* Added to a class: the code point folds to itself and is the second of pairs. */
+#define SIMDUP_FOLD_SECOND 4
+
 /*
  * How a code point folds: to the one that is value further, or, if listed, to the
- * n of simdup_fold_expansions from value on.
+ * n of simdup_fold_expansions from value on. If it is a second, n is the number of
+ * its pairs, and value has bit first / 8 % 32 of each first.
  */
 typedef struct SimdupFoldProperty
 {
 	int32_t value;
-	uint8_t char_class; /* of the folded code point, or SIMDUP_FOLD_LISTED */
+	uint8_t char_class; /* of the folded code point, or as above */
 	uint8_t n;
 } SimdupFoldProperty;
 
@@ -276,6 +280,8 @@ typedef struct SimdupFoldProperty
  * An element of simdup_fold_expansions: code point, class, and the number of the
  * pairs of which it is the second, or 0.
  */
+#define SIMDUP_EXPANSION(cp, char_class, pairs) \
+	((cp) | (uint32_t) (char_class) << 21 | (uint32_t) (pairs) << 23)
 #define SIMDUP_EXPANSION_CHAR(e) ((e) &0x1FFFFF)
 #define SIMDUP_EXPANSION_CLASS(e) ((SimdupCharClass) ((e) >> 21 & 3))
 #define SIMDUP_EXPANSION_PAIRS(e) ((e) >> 23)
@@ -287,6 +293,14 @@ typedef struct SimdupFoldProperty
 #define SIMDUP_FOLD_EXCHANGE UINT32_MAX
 
 /*
+ * An element of simdup_fold_units, for a code point below U+10000: the UTF-8 of what it
+ * folds to, the first byte lowest, or one of these.
+ */
+#define SIMDUP_FOLD_SLOW 0 /* the other tables say it */
+#define SIMDUP_FOLD_SEPARATOR 1
+#define SIMDUP_FOLD_NOTHING 2
+
+/*
  * The tables: see tools/fold.pl. The pairs of one second begin at its element of
  * starts. Each has a first, ascending, and what the two become, all of one class.
  */
@@ -295,7 +309,7 @@ extern const uint32_t simdup_fold_expansions[];
 extern const uint16_t simdup_fold_starts[];
 extern const uint32_t simdup_fold_firsts[];
 extern const uint32_t simdup_fold_joined[];
-extern const uint32_t simdup_fold_same_han[];
+extern const uint32_t simdup_fold_units[];
 extern const uint16_t simdup_fold_stage1[];
 extern const uint16_t simdup_fold_stage2[];
 
@@ -308,18 +322,20 @@ simdup_fold_number(uint32_t cp)
 	return simdup_fold_stage2[simdup_fold_stage1[cp >> 7] * 128 + (cp & 127)];
 }
 
-/*
- * Return what a folded code point and an element of simdup_fold_expansions behind it
- * become, or 0.
- */
-extern uint32_t simdup_fold_join(uint32_t first, uint32_t e);
-
 /* Receives a character of folded text and its class. */
 typedef void (*SimdupFoldSink)(void *arg, uint32_t cp,
 							   SimdupCharClass char_class);
 
 /* Receives a character, of the same class, that takes the place of the last one. */
 typedef void (*SimdupFoldReplacer)(void *arg, uint32_t cp);
+
+/*
+ * Hand on a code point that is listed, or is a second. last is the last code point
+ * before. Returns the last one that was handed on.
+ */
+extern uint32_t simdup_fold_other(uint32_t cp, uint32_t last,
+								  SimdupFoldSink sink,
+								  SimdupFoldReplacer replace, void *arg);
 
 /*
  * Hand on what a code point or SIMDUP_INVALID_CHAR folds to. *last, 0 at the
@@ -333,49 +349,21 @@ simdup_fold(uint32_t cp, uint32_t *last, SimdupFoldSink sink,
 	SimdupFoldProperty property =
 		simdup_fold_properties[simdup_fold_number(cp)];
 
-	if (property.char_class != SIMDUP_FOLD_LISTED)
+	if (property.char_class > SIMDUP_FOLD_LISTED &&
+		((uint32_t) property.value >> (*last / 8 % 32) & 1) == 0)
+	{
+		property.value = 0;
+		property.char_class -= SIMDUP_FOLD_SECOND;
+	}
+	if (property.char_class < SIMDUP_FOLD_LISTED)
 	{
 		uint32_t folded = (uint32_t) ((int32_t) cp + property.value);
 
 		sink(arg, folded, (SimdupCharClass) property.char_class);
 		*last = folded;
-		return;
 	}
-	for (int i = 0; i < property.n; i++)
-	{
-		uint32_t e = simdup_fold_expansions[property.value + i];
-		uint32_t folded = SIMDUP_EXPANSION_CHAR(e);
-		uint32_t joined =
-			SIMDUP_EXPANSION_PAIRS(e) != 0 ? simdup_fold_join(*last, e) : 0;
-
-		if (joined == SIMDUP_FOLD_EXCHANGE)
-		{
-			uint32_t before = *last;
-
-			replace(arg, folded);
-			*last = folded; /* a sink may read it */
-			folded = before;
-			joined = 0;
-		}
-		if (joined != 0)
-			replace(arg, joined);
-		else
-			sink(arg, folded, SIMDUP_EXPANSION_CLASS(e));
-		*last = joined != 0 ? joined : folded;
-	}
-}
-
-/*
- * Check whether the code point, from U+4E00 to U+9FFF, folds to itself. The
- * bits of these 20,992 characters stay in the first-level cache, their numbers
- * do not.
- */
-static inline bool
-simdup_is_same_han(uint32_t cp)
-{
-	uint32_t i = cp - 0x4E00;
-
-	return simdup_fold_same_han[i >> 5] >> (i & 31) & 1;
+	else
+		*last = simdup_fold_other(cp, *last, sink, replace, arg);
 }
 
 #endif /* SIMDUP_CORE_UNICODE_CHARCLASS_H */

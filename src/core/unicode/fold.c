@@ -32,20 +32,60 @@ join_hangul(uint32_t first, uint32_t second)
 	return 0;
 }
 
-uint32_t
-simdup_fold_join(uint32_t first, uint32_t e)
+/* Return what a folded code point and an element behind it become, or 0. */
+static uint32_t
+join(uint32_t first, uint32_t e)
 {
-	unsigned pairs = SIMDUP_EXPANSION_PAIRS(e);
-	const uint32_t *firsts = simdup_fold_firsts + simdup_fold_starts[pairs];
+	const uint16_t *starts = simdup_fold_starts + SIMDUP_EXPANSION_PAIRS(e);
+	const uint32_t *firsts = simdup_fold_firsts + starts[0];
 	size_t n;
 
-	if (pairs == SIMDUP_FOLD_HANGUL)
+	if (SIMDUP_EXPANSION_PAIRS(e) == SIMDUP_FOLD_HANGUL)
 		return join_hangul(first, SIMDUP_EXPANSION_CHAR(e));
-	n = simdup_count_chars(firsts,
-						   (size_t) (simdup_fold_starts[pairs + 1] -
-									 simdup_fold_starts[pairs]),
-						   first);
+	n = simdup_count_chars(firsts, (size_t) (starts[1] - starts[0]), first);
 	if (n == 0 || firsts[n - 1] != first)
 		return 0;
-	return simdup_fold_joined[simdup_fold_starts[pairs] + n - 1];
+	return simdup_fold_joined[starts[0] + n - 1];
+}
+
+/* Hand on an element. Return the last code point that was handed on. */
+static inline uint32_t
+hand_on(uint32_t e, uint32_t last, SimdupFoldSink sink,
+		SimdupFoldReplacer replace, void *arg)
+{
+	uint32_t folded = SIMDUP_EXPANSION_CHAR(e);
+	uint32_t joined = SIMDUP_EXPANSION_PAIRS(e) != 0 ? join(last, e) : 0;
+
+	if (joined == 0)
+	{
+		sink(arg, folded, SIMDUP_EXPANSION_CLASS(e));
+		return folded;
+	}
+	if (joined == SIMDUP_FOLD_EXCHANGE)
+	{
+		replace(arg, folded);
+		sink(arg, last, SIMDUP_EXPANSION_CLASS(e));
+		return last;
+	}
+	replace(arg, joined);
+	return joined;
+}
+
+uint32_t
+simdup_fold_other(uint32_t cp, uint32_t last, SimdupFoldSink sink,
+				  SimdupFoldReplacer replace, void *arg)
+{
+	SimdupFoldProperty property =
+		simdup_fold_properties[simdup_fold_number(cp)];
+
+	if (property.char_class > SIMDUP_FOLD_LISTED)
+		return hand_on(SIMDUP_EXPANSION(cp,
+										property.char_class -
+											SIMDUP_FOLD_SECOND,
+										property.n),
+					   last, sink, replace, arg);
+	for (int i = 0; i < property.n; i++)
+		last = hand_on(simdup_fold_expansions[property.value + i], last, sink,
+					   replace, arg);
+	return last;
 }

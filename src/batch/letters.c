@@ -1,0 +1,275 @@
+/*
+ * letters.c
+ *	  The letters of a batch by the shingles that they share.
+ *
+ * One sort brings together the letters of each shingle, another one the shared
+ * shingles of each letter.
+ */
+#include "postgres.h"
+#include "compat.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "batch/letters.h"
+#include "core/host.h"
+#include "text/minhash64.h"
+
+/* A letter of fewer shingles has all of them in its sample. */
+#define ALL_SAMPLED 20
+
+/*
+ * Shingles of at least so many letters are a block if the first BLOCK_SAMPLE letters
+ * that have them are the same.
+ */
+#define LEAST_OF_BLOCK 4
+#define BLOCK_SAMPLE 64
+
+/* Ids that a SimdupShared has room for. */
+#define MAX_ID ((int64) 1 << (64 - SIMDUP_BLOCK_BITS - 1))
+
+/* A letter as it is read. */
+typedef struct Reading
+{
+	SimdupWordSet seen;
+	SimdupHashes shingles; /* distinct, in order */
+} Reading;
+
+/* Take shingles in their order: a SimdupElementSink. */
+static void
+take_shingles(void *arg, const uint64_t *hashes, size_t n)
+{
+	Reading *reading = arg;
+	SimdupHashes *list = &reading->shingles;
+
+	list->hashes = simdup_grow(list->hashes, &list->size, list->n + n,
+							   sizeof(*list->hashes));
+	for (size_t i = 0; i < n; i++)
+		if (simdup_new_shingle(&reading->seen, hashes[i]))
+			list->hashes[list->n++] = hashes[i];
+}
+
+/* Sort all shingles, each with its letter, its place, and whether it is sampled. */
+static void
+read_letters(SimdupLetters *letters, const uint32 *distinct,
+			 SimdupPairSort *sort)
+{
+	SimdupRows *rows = letters->rows;
+	MemoryContext old = MemoryContextSwitchTo(rows->row_context);
+
+	simdup_progress_phase("sampling texts", rows->n);
+	for (uint32 row = 0; row < rows->n; row++)
+	{
+		Reading reading = {0};
+		SimdupUtf8 content;
+
+		CHECK_FOR_INTERRUPTS();
+		if (distinct[row] != row)
+			continue;
+		content = simdup_text_to_utf8(
+			DatumGetTextPP(simdup_stored_texts_get(rows->contents, row)));
+		simdup_folded_elements(rows->options.shingling, content.bytes,
+							   content.len, take_shingles, &reading);
+		letters->size[row] = (uint32) reading.shingles.n;
+		for (uint32 i = 0; i < letters->size[row]; i++)
+		{
+			uint64 hash = reading.shingles.hashes[i];
+			bool sampled =
+				hash % SIMDUP_SAMPLED == 0 || letters->size[row] < ALL_SAMPLED;
+
+			simdup_pairsort_put(sort, hash,
+								(uint64) row << 32 | i << 1 | sampled);
+		}
+		MemoryContextReset(rows->row_context);
+		simdup_progress_done(row);
+	}
+	MemoryContextSwitchTo(old);
+	simdup_pairsort_perform(sort);
+}
+
+/* List the n letters that have a sampled shingle, and sort the candidates of each. */
+static void
+list_sharers(SimdupLetters *letters, const uint32 *sharers, uint32 n)
+{
+	uint64 start =
+		(uint64) simdup_tempfile_size(letters->sharers) / sizeof(uint32);
+
+	if (n < 2)
+		return;
+	simdup_tempfile_append(letters->sharers, sharers, n * sizeof(uint32));
+	for (uint32 i = 1; i < n; i++)
+	{
+		uint32 n_first = simdup_first_candidates(n, i);
+
+		simdup_pairsort_put(letters->candidates, sharers[i],
+							start << 8 | n_first);
+		if (n_first < i)
+			simdup_pairsort_put(letters->candidates, sharers[i],
+								(start + i - 1) << 8 | 1);
+	}
+}
+
+/* End a shingle of n letters. */
+static void
+end_shingle(SimdupLetters *letters, SimdupPairSort *shared, const uint64 *at,
+			uint32 *holders, uint32 n)
+{
+	int64 id = simdup_tempfile_size(letters->holders) / (int64) sizeof(uint32);
+	uint64 block = 0;
+	uint32 n_sharers = 0;
+
+	if (n < 2)
+		return;
+	if (id >= MAX_ID)
+		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				errmsg("too many common words for one partition"));
+	for (uint32 i = 0; i < n; i++)
+	{
+		holders[i] = (uint32) (at[i] >> 32);
+		if (i < BLOCK_SAMPLE)
+			block = simdup_mix64(block * SIMDUP_GOLDEN + holders[i]);
+	}
+	simdup_tempfile_append(letters->holders, &n, sizeof(n));
+	simdup_tempfile_append(letters->holders, holders, n * sizeof(uint32));
+	block = n < LEAST_OF_BLOCK ? 0 : simdup_shared_block(block) | 1;
+	for (uint32 i = 0; i < n; i++)
+	{
+		simdup_pairsort_put(shared, at[i],
+							(uint64) id << (SIMDUP_BLOCK_BITS + 1) | block);
+		if ((at[i] & 1) != 0)
+			holders[n_sharers++] = holders[i];
+	}
+	list_sharers(letters, holders, n_sharers);
+}
+
+/* Find the letters of each shingle. */
+static void
+list_holders(SimdupLetters *letters, SimdupPairSort *sort,
+			 SimdupPairSort *shared)
+{
+	Size n_rows = (Size) letters->rows->n + 1;
+	uint64 *at = simdup_alloc(n_rows * sizeof(uint64));
+	uint32 *holders = simdup_alloc(n_rows * sizeof(uint32));
+	uint32 n = 0;
+	uint64 last = 0;
+	uint64 hash;
+
+	while (simdup_pairsort_get(sort, &hash, &at[n]))
+	{
+		if (hash != last)
+		{
+			uint64 first = at[n];
+
+			end_shingle(letters, shared, at, holders, n);
+			at[0] = first;
+			n = 0;
+		}
+		last = hash;
+		n++;
+	}
+	end_shingle(letters, shared, at, holders, n);
+	simdup_free(at);
+	simdup_free(holders);
+}
+
+/* List the shared shingles of each letter. */
+static void
+list_shingles(SimdupLetters *letters, SimdupPairSort *sort)
+{
+	uint64 at;
+	uint64 last = PG_UINT64_MAX - 1; /* no place is the next one */
+	SimdupShared shared;
+
+	while (simdup_pairsort_get(sort, &at, &shared))
+	{
+		uint64 place = at >> 1;
+
+		if (place != last + 1)
+			shared |= (uint64) 1 << SIMDUP_BLOCK_BITS;
+		last = place;
+		simdup_tempfile_append(letters->shingles, &shared, sizeof(shared));
+		letters->starts[(at >> 32) + 1]++;
+	}
+	for (uint32 row = 0; row < letters->rows->n; row++)
+		letters->starts[row + 1] += letters->starts[row];
+}
+
+static SimdupTempFile *
+create_file(Size memory)
+{
+	SimdupTempFile *file = simdup_tempfile_create();
+
+	simdup_tempfile_cache(file, memory, 0);
+	return file;
+}
+
+void
+simdup_letters_begin(SimdupLetters *letters, const SimdupDistinct *distinct)
+{
+	SimdupRows *rows = distinct->fingerprints->rows;
+	Size n = (Size) rows->n + 1;
+	SimdupPairSort *sort = simdup_pairsort_begin(rows->budget / 4);
+	SimdupPairSort *shared;
+
+	*letters = (SimdupLetters){.rows = rows, .memory = rows->budget / 8};
+	letters->size = simdup_alloc0(n * sizeof(uint32));
+	letters->starts = simdup_alloc0(n * sizeof(uint64));
+	read_letters(letters, distinct->rows.distinct, sort);
+	letters->holders = create_file((Size) letters->memory);
+	letters->sharers = create_file((Size) letters->memory);
+	letters->shingles = create_file((Size) letters->memory);
+	letters->candidates = simdup_pairsort_begin(letters->memory);
+	shared = simdup_pairsort_begin(rows->budget / 4);
+	list_holders(letters, sort, shared);
+	simdup_pairsort_end(sort);
+	simdup_pairsort_perform(shared);
+	list_shingles(letters, shared);
+	simdup_pairsort_end(shared);
+	simdup_pairsort_perform(letters->candidates);
+}
+
+void
+simdup_letters_end(SimdupLetters *letters)
+{
+	simdup_tempfile_close(letters->holders);
+	simdup_tempfile_close(letters->shingles);
+	simdup_free(letters->starts);
+	simdup_free(letters->size);
+}
+
+/* Return items of a file from an offset on, in memory or in the room. */
+static const void *
+read_list(SimdupTempFile *file, uint64 offset, Size bytes, SimdupListRoom *room)
+{
+	const char *in_memory = simdup_tempfile_bytes(file);
+
+	if (in_memory != NULL)
+		return in_memory + offset;
+	room->list = simdup_grow(room->list, &room->size, bytes, 1);
+	simdup_tempfile_read(file, (int64) offset, room->list, bytes);
+	return room->list;
+}
+
+const SimdupShared *
+simdup_letter_shingles(const SimdupLetters *letters, uint32 letter,
+					   SimdupListRoom *room, Size *n)
+{
+	*n = letters->starts[letter + 1] - letters->starts[letter];
+	return read_list(letters->shingles,
+					 letters->starts[letter] * sizeof(SimdupShared),
+					 *n * sizeof(SimdupShared), room);
+}
+
+const uint32 *
+simdup_shingle_holders(const SimdupLetters *letters, uint64 id,
+					   SimdupListRoom *room, Size *n)
+{
+	uint64 offset = id * sizeof(uint32);
+	uint32 n_holders;
+
+	simdup_tempfile_read(letters->holders, (int64) offset, &n_holders,
+						 sizeof(n_holders));
+	*n = n_holders;
+	return read_list(letters->holders, offset + sizeof(uint32),
+					 *n * sizeof(uint32), room);
+}

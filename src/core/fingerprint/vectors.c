@@ -1,0 +1,31 @@
+/*
+ * vectors.c
+ *	  The choice of an instruction set, at the first text.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/fingerprint/vectors.h"
+
+SimdupVectors simdup_vectors = SIMDUP_VECTORS_UNKNOWN;
+
+SimdupVectors
+simdup_find_vectors(void)
+{
+#ifdef SIMDUP_HAS_VECTORS
+	const char *most = getenv("SIMDUP_VECTORS");
+
+	if (most == NULL)
+		most = "";
+	if (strcmp(most, "plain") != 0 && __builtin_cpu_supports("avx2") &&
+		__builtin_cpu_supports("bmi2"))
+		return strcmp(most, "avx2") != 0 &&
+					   __builtin_cpu_supports("avx512bw") &&
+					   __builtin_cpu_supports("avx512dq") &&
+					   __builtin_cpu_supports("avx512vl") &&
+					   __builtin_cpu_supports("avx512vbmi2")
+				   ? SIMDUP_VECTORS_AVX512
+				   : SIMDUP_VECTORS_AVX2;
+#endif
+	return SIMDUP_VECTORS_PLAIN;
+}
