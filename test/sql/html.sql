@@ -21,3 +21,16 @@ SELECT count(*) FROM simdup_shingles(E'\u00c9T\u00c9', 2, 'char') WHERE shingle 
 SELECT rabin_fingerprint(E'\u00e9') = x'c3a9'::bigint;
 \c :"home"
 DROP DATABASE simdup_latin1;
+
+-- a page that is stored as text is stripped twice; links with tokens are dropped
+CREATE TABLE letter (content text, stored text);
+INSERT INTO letter
+SELECT v, replace(replace('<div class="message-body"><p style="margin: 0 auto">' || replace(v, '. ', '.</p><p style="color: #222">') || '</p></div>', '<', '&lt;'), '>', '&gt;')
+FROM (VALUES ('The street lamp in Mill Lane has been dark for three weeks. Nobody from the council has come to mend it. Please send someone soon.')) AS t(v);
+SELECT minhash64(content) <~> minhash64(simdup_strip_html(stored)) BETWEEN 13 AND 16 AS once_far,
+       minhash64(content) <~> minhash64(simdup_strip_html(simdup_strip_html(stored))) AS twice FROM letter;
+SELECT minhash64(a) <~> minhash64(b) > 8 AS with_links,
+       minhash64(regexp_replace(a, 'https?://\S+', '', 'g')) <~> minhash64(regexp_replace(b, 'https?://\S+', '', 'g')) AS without
+FROM (VALUES ('Please look at https://desk.example/t?token=8Zq0kYx2WmPv7LrN4cBd and answer.',
+              'Please look at https://desk.example/t?token=Jh5TgQ9sEaVu3XfRy6Ko and answer.')) AS v(a, b);
+DROP TABLE letter;

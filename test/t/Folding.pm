@@ -46,7 +46,7 @@ my %simple = map { split // } qw(
 	𫷮荫 𬤎喧 𬤨噪 𬤮赞 𬬪扣 𬭨锤 𬮴暗 𰈇尝 𰎠岩 𰎫岳 𰛮卤 𰪶团 𰬈弦 𰬮纤 𰾗针 𰾫鉴 𰾮镰 𱅐驳);
 
 my (%name, %named, %general, %digit, %canonical, %lower, %upper, %script, %nfkc_cf, %excluded, %unified);
-my (%order, %pair_of, %is_second, %fold_of);
+my (%combining, %pair_of, %is_second, %fold_of);
 
 # The lines of a file of the folder, packed or not.
 sub lines_of
@@ -100,7 +100,7 @@ sub load
 		next if $name =~ /^</;
 		$name{$c} = $name;
 		$named{$name} = $c;
-		$order{$c} = $order if $order > 0;
+		$combining{$c} = $order if $order > 0;
 		$digit{$c} = $digit if $general eq 'Nd';
 		$canonical{$c} = text_of($map) if $map ne '' && $map !~ /</;
 		$upper{$c} = text_of($upper) if $upper ne '';
@@ -126,9 +126,6 @@ sub load
 		my @others = sort grep { $_ ne $c } map { chr hex } $2 =~ /U\+([0-9A-F]+)/g;
 		$simple{$c} = $others[0] if @others;
 	}
-	# the tones of Thai and of Lao have classes below these
-	$order{"\x{E4D}"} = 108;
-	$order{"\x{ECD}"} = 123;
 	for my $c (keys %canonical)
 	{
 		$pair_of{ $canonical{$c} } = $c if length $canonical{$c} == 2 && !$excluded{$c};
@@ -207,10 +204,10 @@ sub is_before
 {
 	my ($n, $p) = @_;
 
-	return ($order{$n} // 0) > 0
-	  && ($order{$p} // 0) > $order{$n}
-	  && $script{$p} eq $script{$n}
-	  && !$is_second{$n};
+	# behind the tones of Thai and of Lao
+	my %order = (%combining{ $n, $p }, "\x{E4D}" => 108, "\x{ECD}" => 123);
+
+	return $order{$n} && $order{$p} && $order{$p} > $order{$n} && $script{$p} eq $script{$n} && !$is_second{$n};
 }
 
 # Step e, over a whole text.
@@ -237,6 +234,22 @@ sub folded
 
 	return joined(join '', map { a_to_c($_) } split //, $text);
 }
+
+# Pairs of marks that stay, of one script, and whose canonical order is the other one.
+sub falling_pairs
+{
+	my @marks = grep { a_to_c($_) eq $_ } keys %combining;
+	my @pairs;
+
+	for my $p (@marks)
+	{
+		push @pairs, map { [ $p, $_ ] } grep { $combining{$p} > $combining{$_} && $script{$p} eq $script{$_} } @marks;
+	}
+	return @pairs;
+}
+
+# Radicals and strokes, and the ideograph of each.
+sub radicals { return map { [ $_, $unified{$_} ] } sort keys %unified }
 
 sub upper { return $upper{ $_[0] } // $_[0] }
 sub lower { return $lower{ $_[0] } // $_[0] }

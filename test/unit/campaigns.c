@@ -205,11 +205,10 @@ test_candidates(void)
 	bool is_right = true;
 
 	for (uint32_t i = 0; i < 1000; i++)
-		is_right = is_right &&
-				   simdup_first_candidates(20, i % 20) == i % 20 &&
-				   simdup_first_candidates(1000, i) == (i < 10 ? i : 10) &&
-				   simdup_first_candidates(21, i % 21) ==
-					   (i % 21 < 10 ? i % 21 : 10);
+		is_right =
+			is_right && simdup_first_candidates(20, i % 20) == i % 20 &&
+			simdup_first_candidates(1000, i) == (i < 10 ? i : 10) &&
+			simdup_first_candidates(21, i % 21) == (i % 21 < 10 ? i % 21 : 10);
 	ok(is_right, "candidates of a value that 20 and 21 texts have");
 }
 

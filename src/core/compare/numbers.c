@@ -119,7 +119,10 @@ symbol_of(uint32_t cp)
 static bool
 is_plain_han(uint32_t cp)
 {
-	return cp >= 0x4E00 && cp <= 0x9FFF && simdup_is_same_han(cp);
+	SimdupFoldProperty fold = simdup_fold_properties[simdup_fold_number(cp)];
+
+	return cp >= 0x4E00 && cp <= 0x9FFF &&
+		   fold.char_class < SIMDUP_FOLD_LISTED && fold.value == 0;
 }
 
 /* The symbols of the text so far. */
