@@ -86,11 +86,7 @@ const saved = await data.getRepository('typeorm_letter').save({ content: 'The la
 await client.query('UPDATE typeorm_letter SET repeats = 7');
 await data.getRepository('typeorm_letter').save({ ...saved, content: 'The lamp is out.', repeats: null });
 check((await client.query('SELECT repeats FROM typeorm_letter')).rows[0].repeats === 7, '... a flag with update: false stays');
-const number = "SELECT attnum FROM pg_attribute WHERE attrelid = 'typeorm_letter'::regclass AND attname = 'fp'";
-const { rows: [before] } = await client.query(number);
 await data.synchronize();
-const { rows: [after] } = await client.query(number);
-console.log('# attnum', before.attnum, after.attnum);
 check(await index('typeorm_near') === 'none', '... and synchronize drops an index that is not declared');
 await data.destroy();
 console.log(`1..${n}`);

@@ -15,5 +15,6 @@ echo $refused ? 'ok' : 'not ok', " 1 - the type is unknown\n";
 $conn->getDatabasePlatform()->registerDoctrineTypeMapping('simhash64', 'string');
 $table = $conn->createSchemaManager()->introspectTable('letter');
 $sql = implode("\n", $conn->getDatabasePlatform()->getCreateTableSQL($table));
-echo preg_match('/CREATE INDEX letter_near ON letter \(content\)/', $sql) ? 'ok' : 'not ok', " 2 - a btree is generated\n";
+echo preg_match('/CREATE INDEX letter_near ON letter \(content\)/', $sql) && !preg_match('/EXCLUDE/', $sql)
+    && preg_match("/fp .* DEFAULT 'minhash64/", $sql) ? 'ok' : 'not ok', " 2 - a btree and a default are generated, the constraint is lost\n";
 echo '# ', str_replace("\n", "\n# ", $sql), "\n1..2\n";
