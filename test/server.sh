@@ -40,6 +40,8 @@ test? postgresql-MAJOR-similarity:SHAREDIR/extension/pg_similarity.control
 test! unicode-data:/usr/share/unicode/UnicodeData.txt imagemagick:convert chromium chromium-driver:chromedriver
 clients python3-psycopg:python=psycopg python3-psycopg2:python=psycopg2 python3-sqlalchemy:python=sqlalchemy
 clients python3-alembic:python=alembic python3-django:python=django libpostgresql-jdbc-java:/usr/share/java/postgresql.jar
+clients ruby-pg:/usr/share/doc/ruby-pg ruby-activerecord:/usr/share/doc/ruby-activerecord
+clients php-cli:php php-pgsql:/usr/share/doc/php-pgsql php-doctrine-dbal:/usr/share/php/Doctrine/DBAL pgformatter:pg_format
 clients default-jdk-headless:javac nodejs:node npm ca-certificates:/etc/ssl/certs/ca-certificates.crt
 package git unzip perl:prove buildah
 platforms perl:prove clang qemu-user:qemu-s390x

@@ -1,4 +1,4 @@
-// JDBC: what doc/simdup-search.md shows. Prints TAP.
+// JDBC: what an application does with fingerprints and texts. Prints TAP.
 
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,4 +1,4 @@
-// node-postgres: what doc/simdup-search.md shows. Prints TAP.
+// node-postgres: what an application does with fingerprints and texts. Prints TAP.
 'use strict';
 const fs = require('fs');
 const { Client } = require('pg');

@@ -1,4 +1,4 @@
-"""psycopg2: what doc/simdup-search.md shows. Prints TAP."""
+"""psycopg2: what an application does with fingerprints and texts. Prints TAP."""
 import sys
 
 import psycopg2

@@ -1,4 +1,4 @@
-"""psycopg 3: what doc/simdup-search.md shows. Prints TAP."""
+"""psycopg 3: what an application does with fingerprints and texts. Prints TAP."""
 import sys
 
 import psycopg

@@ -1,4 +1,4 @@
-"""SQLAlchemy over psycopg2: what doc/simdup-search.md shows. Prints TAP."""
+"""SQLAlchemy over psycopg2: what an application does with fingerprints and texts. Prints TAP."""
 import sys
 import warnings
 

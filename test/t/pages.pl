@@ -6,6 +6,7 @@
 #   answer, without command tags and blanks at line ends. A fence without an
 #   answer must get none.
 # - ```sh runs line by line, by the rule below that fits its command.
+# - ```js, java, ruby and php are lines of a program in test/clients, which clients.pl runs.
 # - ```sql citus is run by citus.pl.
 #
 # Another kind of fence is an error, and so is a shell line without a rule.
@@ -279,9 +280,23 @@ sub run_shell
 	return;
 }
 
+# --- other languages
+
+my %programs = (js => 'app.mjs', java => 'App.java', ruby => 'app.rb', php => 'app.php');
+
+# The fence is a part of the program, but for the indentation.
+sub is_part
+{
+	my ($fence) = @_;
+	my ($part, $program) = map { s/^[ \t]+//mgr } $fence->{body}, slurp_file("test/clients/$programs{ $fence->{kind} }");
+
+	ok(index($program, $part) >= 0, "$page, line $fence->{line}: lines of $programs{ $fence->{kind} }");
+	return;
+}
+
 # --- all pages
 
-my %runs = (sql => \&run_sql, sh => \&run_shell, 'sql citus' => sub { });
+my %runs = (sql => \&run_sql, sh => \&run_shell, 'sql citus' => sub { }, map { $_ => \&is_part } keys %programs);
 
 # that of clients/ is run by python.pl
 for (grep { !/^clients/ } @pages)
