@@ -405,20 +405,24 @@ hash_equal_units(const uint32_t *units, size_t w, int width, uint64_t *hashes)
 static void
 hash_any_units(const uint32_t *units, size_t n, size_t w, uint64_t *hashes)
 {
-	char bytes[(STRETCH + SIMDUP_MAX_BLOCK_W) * SIMDUP_MAX_UTF8];
-	const char *starts[STRETCH + SIMDUP_MAX_BLOCK_W];
+	char bytes[(STRETCH + SIMDUP_MAX_BLOCK_W) * SIMDUP_MAX_UTF8] = {0};
+	const char *from = bytes;
+	const char *to = bytes;
 	char *p = bytes;
 
-	/* the last window ends where one more unit begins */
-	for (size_t i = 0; i < n + w; i++)
+	for (size_t i = 0; i < n + w - 1; i++)
 	{
-		starts[i] = p;
 		simdup_store32(p, units[i]);
 		p += unit_len(units[i]);
 	}
+	for (size_t i = 0; i < w; i++)
+		to += unit_len(units[i]);
 	for (size_t i = 0; i < n; i++)
-		hashes[i] =
-			simdup_city64(starts[i], (size_t) (starts[i + w] - starts[i]));
+	{
+		hashes[i] = simdup_city64(from, (size_t) (to - from));
+		from += unit_len(units[i]);
+		to += unit_len(units[i + w]);
+	}
 }
 
 /*
