@@ -2,7 +2,7 @@
 # Doctrine DBAL 3.6.1 (Debian 12: php-doctrine-dbal, php-pgsql) reads a generated column and writes the table anew.
 # Guess: an error, or a plain column. Seen: b TEXT DEFAULT 'upper(a)', a quoted text.
 # New rows then have the words upper(a) in b.
-. "$(dirname "$0")/server.sh"
+. "$(dirname "$0")/private_server"
 cat >t.php <<'P'
 <?php
 require '/usr/share/php/Doctrine/DBAL/autoload.php';

@@ -1,7 +1,7 @@
 #!/bin/bash
 # drizzle-kit 0.31.11 pulls an index on (a DESC NULLS LAST), then generates SQL from what it pulled.
 # Guess: the order comes back. Seen: schema.ts has .desc().nullsLast().op("text_ops"), the SQL only "a" text_ops.
-. "$(dirname "$0")/server.sh"
+. "$(dirname "$0")/private_server"
 packages drizzle-kit@0.31.11 drizzle-orm@0.45.4 pg@8.23.1
 kit() { npx --no-install drizzle-kit "$@" >kit.log 2>&1 || { cat kit.log; exit 1; }; }
 kit pull --dialect=postgresql --url="postgres://postgres@127.0.0.1:$PGPORT/postgres" --out=pulled

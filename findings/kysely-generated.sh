@@ -1,7 +1,7 @@
 #!/bin/bash
 # Kysely 0.29.9 introspects a generated column.
 # Guess: hasDefaultValue is false. Seen: true, as for a column that takes a value.
-. "$(dirname "$0")/server.sh"
+. "$(dirname "$0")/private_server"
 packages kysely@0.29.9 pg@8.23.1
 cat >t.mjs <<'J'
 import pg from 'pg';

@@ -1,7 +1,7 @@
 #!/bin/bash
 # pgjdbc 42.5.5 (Debian 12: libpostgresql-jdbc-java) tells a generated column by DatabaseMetaData.getColumns.
 # Guess: COLUMN_DEF is null, as the column takes no default. Seen: the expression, beside IS_GENERATEDCOLUMN = YES.
-. "$(dirname "$0")/server.sh"
+. "$(dirname "$0")/private_server"
 cat >T.java <<'J'
 import java.sql.*;
 
