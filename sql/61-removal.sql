@@ -48,7 +48,7 @@ BEGIN
     SELECT FROM pg_attribute AS a WHERE a.attrelid = map AND a.attname = n.name AND NOT a.attisdropped)
   LIMIT 1;
   IF to_regclass('pg_dist_partition') IS NOT NULL THEN
-    EXECUTE 'SELECT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = $1)'
+    EXECUTE format('SELECT EXISTS (SELECT FROM %s WHERE logicalrelid = $1)', to_regclass('pg_dist_partition'))
       INTO is_distributed USING target;
   END IF;
   IF num_nulls(target, map) > 0 THEN

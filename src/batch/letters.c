@@ -29,17 +29,17 @@
 #define MAX_ID ((int64) 1 << (64 - SIMDUP_BLOCK_BITS - 1))
 
 /* A letter as it is read. */
-typedef struct Reading
+typedef struct LetterShingles
 {
 	SimdupWordSet seen;
 	SimdupHashes shingles; /* distinct, in order */
-} Reading;
+} LetterShingles;
 
 /* Take shingles in their order: a SimdupElementSink. */
 static void
 take_shingles(void *arg, const uint64_t *hashes, size_t n)
 {
-	Reading *reading = arg;
+	LetterShingles *reading = arg;
 	SimdupHashes *list = &reading->shingles;
 
 	list->hashes = simdup_grow(list->hashes, &list->size, list->n + n,
@@ -60,7 +60,7 @@ read_letters(SimdupLetters *letters, const uint32 *distinct,
 	simdup_progress_phase("sampling texts", rows->n);
 	for (uint32 row = 0; row < rows->n; row++)
 	{
-		Reading reading = {0};
+		LetterShingles reading = {0};
 		SimdupUtf8 content;
 
 		CHECK_FOR_INTERRUPTS();
