@@ -283,7 +283,10 @@ INSERT INTO several VALUES (2, 'A tree has fallen', 'the fountain on the market 
 REINDEX TABLE CONCURRENTLY several;
 DROP INDEX one;
 INSERT INTO several VALUES (3, 'A tree has fallen', 'the fountain on the market square is dry') RETURNING repeats;
+-- two that differ before the trigger names none: an error at the first row
+DROP TRIGGER flag ON several;
 CREATE INDEX "by Title" ON several USING hamming (minhash64(title));
+CREATE TRIGGER flag BEFORE INSERT ON several FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('repeats');
 INSERT INTO several VALUES (4, 'A tree has fallen', 'nothing at all');
 CREATE OR REPLACE TRIGGER flag BEFORE INSERT ON several FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('repeats', 'index => Two');
 INSERT INTO several VALUES (4, 'A tree has fallen', 'nothing at all') RETURNING repeats;
