@@ -68,6 +68,8 @@ sub char_windows
 
 	utf8::decode($text);
 	$text = NFC(NFD(fc NFKC($text)) =~ s/\p{Mn}//gr);
+	# the Chinese variants that the petitions have
+	$text =~ tr/\x{4F48}\x{6607}\x{672E}\x{6A11}\x{71FB}\x{73EE}\x{85B0}\x{904A}/\x{5E03}\x{5347}\x{672F}\x{6881}\x{718F}\x{4F69}\x{718F}\x{6E38}/;
 	$text =~ s/[^\p{L}\p{M}\p{N}]//g;
 	$windows{ substr($text, $_, 4) } = 1 for 0 .. length($text) - 4;
 	return \%windows;
