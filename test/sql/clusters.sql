@@ -1,6 +1,5 @@
 -- simdup_cluster, simdup_campaign and simdup_component: clusters, campaigns and
 -- components as window functions
-SET simdup.progress_interval = 0;
 
 -- fingerprints: a fingerprint out of a number, and one with some bits flipped
 CREATE FUNCTION fp_of(i int) RETURNS simhash64 IMMUTABLE

@@ -1,5 +1,4 @@
 -- joins by nearness: the node against every pair compared
-SET simdup.progress_interval = 0;
 SET max_parallel_workers_per_gather = 0;
 SET enable_nestloop = off;
 SET enable_hashjoin = off;

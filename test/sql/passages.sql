@@ -1,5 +1,4 @@
 -- what a letter adds, what letters have in common, what a letter quotes
-SET simdup.progress_interval = 0;
 
 CREATE TABLE letter (id int PRIMARY KEY, content text);
 INSERT INTO letter VALUES

@@ -6,7 +6,6 @@ SELECT getdatabaseencoding() <> 'UTF8' AS skip_test \gset
 \endif
 \encoding UTF8
 \set SHOW_CONTEXT never
-SET simdup.progress_interval = 0;
 CREATE TABLE letter (id text, fp simhash64, body text, at date, district text);
 INSERT INTO letter VALUES
   ('1', '0000000000000000', E' \n The lamp in Mill Lane is out. It has been out for 2 weeks. ', '2024-05-01', 'Mill'),

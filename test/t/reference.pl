@@ -116,7 +116,7 @@ WITH member AS (
     AND NOT (classid = 'pg_opfamily'::regclass AND EXISTS (
       SELECT FROM pg_opfamily AS f JOIN pg_opclass AS c ON opcfamily = f.oid AND opcname = opfname WHERE f.oid = objid))
   UNION ALL
-  SELECT format('setting %s = %s', name, current_setting(name)) FROM pg_settings
+  SELECT format('setting %s = %s', name, set_config(name, boot_val, true)) FROM pg_settings
   WHERE name LIKE 'simdup.%'
 )
 SELECT replace(replace(replace(entry, 'double precision', 'float8'), 'bit varying', 'varbit'), '"', '')
