@@ -1,5 +1,5 @@
 /*
- * pair_order.c
+ * sort.c
  *	  Pairs in order, against the C library's sort.
  */
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-# hostile: the extension calls no function or operator that others put into a
+# security: the extension calls no function or operator that others put into a
 # schema that comes before pg_catalog in search_path. Triggers, joins, windows and
 # searches are tried. Names may hold SQL. No user sees or does more
 # through the extension than without it.
@@ -19,7 +19,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = PostgreSQL::Test::Cluster->new('hostile');
+my $node = PostgreSQL::Test::Cluster->new('security');
 $node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
 $node->append_conf('postgresql.conf', "jit = off\nautovacuum = off");
 $node->start;

@@ -1,5 +1,5 @@
 --
--- triggers_held: reject, log and flag hold against statements of several parts,
+-- trigger_locks: reject, log and flag hold against statements of several parts,
 -- other triggers and settings of the session.
 --
 SET client_min_messages = warning;

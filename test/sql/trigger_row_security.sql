@@ -1,5 +1,5 @@
 --
--- triggers_hidden: flag and log tell of no row that the user may not be told of. An
+-- trigger_row_security: flag and log tell of no row that the user may not be told of. An
 -- INSERT near such a row ends as one near nothing, with each kind of rights, policy
 -- and trigger.
 --

@@ -1,4 +1,4 @@
-# groups_afternoon: the clerk's afternoon of doc/simdup-groups.md with 20,000 letters
+# groups_workflow: the clerk's afternoon of doc/simdup-groups.md with 20,000 letters
 # made of real petitions. The page's statements run as they stand, but for the
 # one that makes its own letters.
 
@@ -15,7 +15,7 @@ use Test::More;
 
 plan skip_all => 'no evaluation data beside the checkout' if Petitions::missing();
 
-my $node = PostgreSQL::Test::Cluster->new('groups_afternoon');
+my $node = PostgreSQL::Test::Cluster->new('groups_workflow');
 $node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
 $node->append_conf('postgresql.conf', "fsync = off\njit = off");
 $node->start;

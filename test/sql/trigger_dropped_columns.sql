@@ -1,5 +1,5 @@
 --
--- triggers_dropped: a trigger drops, renames or moves in the middle of a
+-- trigger_dropped_columns: a trigger drops, renames or moves in the middle of a
 -- statement what an arrival trigger of that statement knows. By another
 -- session and at other moments: test/t/triggers_objects.pl.
 --
