@@ -69,25 +69,6 @@ find_symbol(const Symbols *list, uint32_t cp)
 										   : SYMBOL_OTHER;
 }
 
-static char
-letter_symbol(uint32_t letter)
-{
-	switch (letter)
-	{
-		case 'm':
-			return SYMBOL_M;
-		case 'c':
-		case 'd':
-		case 'k':
-			return SYMBOL_CDK;
-		case 'O':
-		case 'o':
-			return SYMBOL_O;
-		default:
-			return SYMBOL_LETTER;
-	}
-}
-
 /* Return the symbol that a character has as it is, or SYMBOL_OTHER. */
 static char
 symbol_of(uint32_t cp)
@@ -96,8 +77,10 @@ symbol_of(uint32_t cp)
 	char symbol;
 
 	/* most characters of most texts */
-	if ((cp | 0x20) - 'a' < 26)
-		return letter_symbol(cp);
+	if (cp - 'a' < 26)
+		return "llkkllllllklmlolllllllllll"[cp - 'a'];
+	if (cp - 'A' < 26)
+		return cp == 'O' ? SYMBOL_O : SYMBOL_LETTER;
 	if (cp == ' ' || cp - '0' < 10)
 		return (char) cp;
 	if (cp >= numerals.cps[0] && cp < 0xA000)
@@ -113,16 +96,6 @@ symbol_of(uint32_t cp)
 		return (char) SIGN(n - 1);
 	symbol = find_symbol(&separators, cp);
 	return symbol == SYMBOL_OTHER && simdup_is_white_space(cp) ? ' ' : symbol;
-}
-
-/* Check whether most Chinese characters are meant: they fold to themselves. */
-static bool
-is_plain_han(uint32_t cp)
-{
-	SimdupFoldProperty fold = simdup_fold_properties[simdup_fold_number(cp)];
-
-	return cp >= 0x4E00 && cp <= 0x9FFF &&
-		   fold.char_class < SIMDUP_FOLD_LISTED && fold.value == 0;
 }
 
 /* The symbols of the text so far. */
@@ -149,30 +122,19 @@ put_symbol(Reading *reading, char symbol)
 	reading->n = (size_t) (end - reading->s);
 }
 
-/* The characters that one folds to. */
-typedef struct Folded
-{
-	uint32_t cps[SIMDUP_MAX_FOLDED];
-	int n;
-	bool any_digit;
-	SimdupCharClass char_class; /* of the last one */
-} Folded;
-
 static bool
 is_ascii_digit(uint32_t cp)
 {
 	return cp - '0' < 10;
 }
 
-/* A SimdupFoldSink. */
-static inline void
-add_folded(void *arg, uint32_t cp, SimdupCharClass char_class)
+/* Check for a decimal digit of any script. */
+static bool
+is_decimal_digit(uint32_t cp)
 {
-	Folded *folded = arg;
+	size_t n = simdup_count_chars(simdup_digit_zeros, simdup_n_digit_zeros, cp);
 
-	folded->cps[folded->n++] = cp;
-	folded->any_digit |= is_ascii_digit(cp);
-	folded->char_class = char_class;
+	return n > 0 && cp - simdup_digit_zeros[n - 1] < 10;
 }
 
 /*
@@ -194,34 +156,31 @@ is_numberless(uint32_t cp)
 static void
 put_folded(Reading *reading, uint32_t cp)
 {
-	Folded folded = {.n = 0};
-	uint32_t last = 0;
+	uint32_t self;
+	int n;
+	const uint32_t *e = simdup_fold_elements(cp, &self, &n);
+	bool any_digit = false;
 	char symbol = SYMBOL_OTHER;
 
-	/* what one character folds to is joined already */
-	simdup_fold(cp, &last, add_folded, NULL, &folded);
-	if (folded.n == 0)
+	for (int i = 0; i < n; i++)
+		any_digit |= is_ascii_digit(SIMDUP_EXPANSION_CHAR(e[i]));
+	if (n == 0)
 		return;
-	if (folded.any_digit)
+	if (any_digit && is_decimal_digit(cp))
+		symbol = (char) SIMDUP_EXPANSION_CHAR(e[0]);
+	else if (any_digit)
 	{
-		size_t n =
-			simdup_count_chars(simdup_digit_zeros, simdup_n_digit_zeros, cp);
-
-		if (n > 0 && cp - simdup_digit_zeros[n - 1] < 10)
-		{
-			put_symbol(reading, (char) folded.cps[0]);
-			return;
-		}
 		put_symbol(reading, SYMBOL_OTHER);
-		for (int i = 0; i < folded.n && !is_numberless(cp); i++)
-			put_symbol(reading, is_ascii_digit(folded.cps[i])
-									? (char) folded.cps[i]
+		for (int i = 0; i < n && !is_numberless(cp); i++)
+			put_symbol(reading, is_ascii_digit(SIMDUP_EXPANSION_CHAR(e[i]))
+									? (char) SIMDUP_EXPANSION_CHAR(e[i])
 									: SYMBOL_OTHER);
 	}
-	else if (folded.char_class == SIMDUP_CHAR_SEGMENTED)
+	else if (SIMDUP_EXPANSION_CLASS(e[n - 1]) == SIMDUP_CHAR_SEGMENTED)
 		symbol = SYMBOL_LETTER;
-	else if (folded.n == 1 && (cp < 0x3190 || cp > 0x33FF))
-		symbol = find_symbol(&numerals, folded.cps[0]);
+	else if (n == 1 && (cp < 0x3190 || cp > 0x33FF) &&
+			 SIMDUP_EXPANSION_CHAR(e[0]) != cp)
+		symbol = find_symbol(&numerals, SIMDUP_EXPANSION_CHAR(e[0]));
 	put_symbol(reading, symbol);
 }
 
@@ -333,7 +292,7 @@ read_symbols(const char *text, size_t len, size_t *n)
 		char symbol = symbol_of(cp);
 
 		look = simdup_look(p, look);
-		if (symbol == SYMBOL_OTHER && cp >= 0x80 && !is_plain_han(cp))
+		if (symbol == SYMBOL_OTHER && cp >= 0x80)
 			put_folded(&reading, cp);
 		else
 			put_symbol(&reading, symbol);

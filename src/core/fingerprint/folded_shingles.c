@@ -40,21 +40,13 @@ append_char(SimdupWindows *windows, uint32_t cp)
 												windows->used);
 }
 
-/* Begin a word, and make room for two characters. */
-static inline void
-begin_word(SimdupWindows *windows)
-{
-	simdup_windows_begin_word(windows);
-	simdup_windows_reserve(windows, (size_t) 2 * SIMDUP_MAX_UTF8);
-}
-
 /* End the run of characters of one class. */
 static inline void
 end_run(FoldedWords *words)
 {
 	if (words->run == ONE_UNSEGMENTED)
 	{
-		begin_word(words->windows);
+		simdup_windows_begin_word(words->windows, SIMDUP_MAX_UTF8);
 		append_char(words->windows, words->last);
 		words->windows->n++;
 	}
@@ -74,7 +66,7 @@ add_to_words(void *arg, uint32_t cp, SimdupCharClass char_class)
 		if (words->run != SIMDUP_CHAR_SEGMENTED)
 		{
 			end_run(words);
-			begin_word(words->windows);
+			simdup_windows_begin_word(words->windows, SIMDUP_MAX_UTF8);
 			words->run = SIMDUP_CHAR_SEGMENTED;
 		}
 		simdup_windows_reserve(words->windows, SIMDUP_MAX_UTF8);
@@ -88,7 +80,7 @@ add_to_words(void *arg, uint32_t cp, SimdupCharClass char_class)
 		{
 			SimdupWindows *windows = words->windows;
 
-			begin_word(windows);
+			simdup_windows_begin_word(windows, (size_t) 2 * SIMDUP_MAX_UTF8);
 			append_char(windows, words->last);
 			append_char(windows, cp);
 			windows->n++;

@@ -247,8 +247,7 @@ add_words(void *arg, const SimdupToken *tokens, int count)
 
 	for (int i = 0; i < count; i++)
 	{
-		simdup_windows_begin_word(windows);
-		simdup_windows_reserve(windows, tokens[i].len);
+		simdup_windows_begin_word(windows, tokens[i].len);
 		memcpy(windows->bytes + windows->used, tokens[i].bytes, tokens[i].len);
 		windows->used += tokens[i].len;
 		windows->n++;

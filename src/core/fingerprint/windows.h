@@ -109,18 +109,6 @@ extern void simdup_hash_chars(size_t w, bool raw, const char *text, size_t len,
 /* Bytes from which on a buffer with windows is emptied early: words may be long. */
 #define SIMDUP_WINDOW_BYTES (1 << 16)
 
-/* Begin a word; the one before it is complete. */
-static inline void
-simdup_windows_begin_word(SimdupWindows *windows)
-{
-	if (windows->n >= windows->full ||
-		(windows->used >= SIMDUP_WINDOW_BYTES && windows->n >= 2 * windows->w))
-		simdup_windows_flush(windows);
-	if (windows->n > 0)
-		windows->bytes[windows->used++] = ' ';
-	windows->starts[windows->n] = windows->used;
-}
-
 /* Make room for len bytes of a word, and a blank behind it. */
 static inline void
 simdup_windows_reserve(SimdupWindows *windows, size_t len)
@@ -129,6 +117,19 @@ simdup_windows_reserve(SimdupWindows *windows, size_t len)
 
 	if (needed > windows->size)
 		windows->bytes = simdup_grow(windows->bytes, &windows->size, needed, 1);
+}
+
+/* Begin a word, with room for len bytes. The one before it is complete. */
+static inline void
+simdup_windows_begin_word(SimdupWindows *windows, size_t len)
+{
+	if (windows->n >= windows->full ||
+		(windows->used >= SIMDUP_WINDOW_BYTES && windows->n >= 2 * windows->w))
+		simdup_windows_flush(windows);
+	if (windows->n > 0)
+		windows->bytes[windows->used++] = ' ';
+	windows->starts[windows->n] = windows->used;
+	simdup_windows_reserve(windows, len);
 }
 
 #endif /* SIMDUP_CORE_FINGERPRINT_WINDOWS_H */

@@ -117,43 +117,26 @@ sub read_unicode_data
 	}
 }
 
-sub read_scripts
+# Each code point of a file of ranges that match, with what the match has captured.
+sub each_match
 {
-	my $file = unicode_file('Scripts.txt');
+	my ($name, $pattern, $take) = @_;
+	my $file = unicode_file($name);
 
 	while (<$file>)
 	{
-		next unless /^([0-9A-F]+)(?:\.\.([0-9A-F]+))?\s*; (\w+)/;
-		$script[$_] = $3 for hex $1 .. hex($2 // $1);
+		my ($from, $to, @values) = /^([0-9A-F]+)(?:\.\.([0-9A-F]+))?\s*; $pattern/ or next;
+		$take->($_, @values) for hex $from .. hex($to // $from);
 	}
 }
 
-sub read_normalization
+sub read_properties
 {
-	my $file = unicode_file('DerivedNormalizationProps.txt');
-
-	while (<$file>)
-	{
-		next unless /^([0-9A-F]+)(?:\.\.([0-9A-F]+))?\s*; (NFKC_CF|Full_Composition_Exclusion)(?:;\s*([0-9A-F ]*))?/;
-		my @mapping = map { hex } split ' ', $4 // '';
-
-		for (hex $1 .. hex($2 // $1))
-		{
-			if ($3 eq 'NFKC_CF') { $casefold{$_} = [@mapping] }
-			else                 { $excluded{$_} = 1 }
-		}
-	}
-}
-
-sub read_radicals
-{
-	my $file = unicode_file('EquivalentUnifiedIdeograph.txt');
-
-	while (<$file>)
-	{
-		next unless /^([0-9A-F]+)(?:\.\.([0-9A-F]+))?\s*; ([0-9A-F]+)/;
-		$radical{$_} = hex $3 for hex $1 .. hex($2 // $1);
-	}
+	each_match('Scripts.txt', qr/(\w+)/, sub { $script[ $_[0] ] = $_[1] });
+	each_match('EquivalentUnifiedIdeograph.txt', qr/([0-9A-F]+)/, sub { $radical{ $_[0] } = hex $_[1] });
+	each_match('DerivedNormalizationProps.txt', qr/Full_Composition_Exclusion/, sub { $excluded{ $_[0] } = 1 });
+	each_match('DerivedNormalizationProps.txt', qr/NFKC_CF;\s*([0-9A-F ]*)/,
+		sub { $casefold{ $_[0] } = [ map { hex } split ' ', $_[1] ] });
 }
 
 sub read_simpler
@@ -304,9 +287,7 @@ sub lines
 
 die "usage: fold.pl FOLDER\n" unless @ARGV == 1;
 read_unicode_data();
-read_scripts();
-read_normalization();
-read_radicals();
+read_properties();
 read_simpler();
 
 my @pairs = joined_pairs();

@@ -330,6 +330,13 @@ typedef void (*SimdupFoldSink)(void *arg, uint32_t cp,
 typedef void (*SimdupFoldReplacer)(void *arg, uint32_t cp);
 
 /*
+ * Return the elements that a code point folds to, *n of them. A single one may be
+ * put into *self.
+ */
+extern const uint32_t *simdup_fold_elements(uint32_t cp, uint32_t *self,
+											int *n);
+
+/*
  * Hand on a code point that is listed, or is a second. last is the last code point
  * before. Returns the last one that was handed on.
  */
@@ -362,7 +369,7 @@ simdup_fold(uint32_t cp, uint32_t *last, SimdupFoldSink sink,
 		sink(arg, folded, (SimdupCharClass) property.char_class);
 		*last = folded;
 	}
-	else
+	else if (property.n > 0)
 		*last = simdup_fold_other(cp, *last, sink, replace, arg);
 }
 

@@ -32,7 +32,7 @@ join_hangul(uint32_t first, uint32_t second)
 	return 0;
 }
 
-/* Return what a folded code point and an element behind it become, or 0. */
+/* Return the code point that first and an element behind it become, or 0. */
 static uint32_t
 join(uint32_t first, uint32_t e)
 {
@@ -48,44 +48,54 @@ join(uint32_t first, uint32_t e)
 	return simdup_fold_joined[starts[0] + n - 1];
 }
 
-/* Hand on an element. Return the last code point that was handed on. */
-static inline uint32_t
-hand_on(uint32_t e, uint32_t last, SimdupFoldSink sink,
-		SimdupFoldReplacer replace, void *arg)
+const uint32_t *
+simdup_fold_elements(uint32_t cp, uint32_t *self, int *n)
 {
-	uint32_t folded = SIMDUP_EXPANSION_CHAR(e);
-	uint32_t joined = SIMDUP_EXPANSION_PAIRS(e) != 0 ? join(last, e) : 0;
+	SimdupFoldProperty property =
+		simdup_fold_properties[simdup_fold_number(cp)];
 
-	if (joined == 0)
+	*n = 1;
+	if (property.char_class == SIMDUP_FOLD_LISTED)
 	{
-		sink(arg, folded, SIMDUP_EXPANSION_CLASS(e));
-		return folded;
+		*n = property.n;
+		return simdup_fold_expansions + property.value;
 	}
-	if (joined == SIMDUP_FOLD_EXCHANGE)
-	{
-		replace(arg, folded);
-		sink(arg, last, SIMDUP_EXPANSION_CLASS(e));
-		return last;
-	}
-	replace(arg, joined);
-	return joined;
+	*self = SIMDUP_EXPANSION((uint32_t) ((int32_t) cp + property.value),
+							 property.char_class, 0);
+	if (property.char_class > SIMDUP_FOLD_LISTED)
+		*self = SIMDUP_EXPANSION(cp, property.char_class - SIMDUP_FOLD_SECOND,
+								 property.n);
+	return self;
 }
 
 uint32_t
 simdup_fold_other(uint32_t cp, uint32_t last, SimdupFoldSink sink,
 				  SimdupFoldReplacer replace, void *arg)
 {
-	SimdupFoldProperty property =
-		simdup_fold_properties[simdup_fold_number(cp)];
+	uint32_t self;
+	int n;
 
-	if (property.char_class > SIMDUP_FOLD_LISTED)
-		return hand_on(SIMDUP_EXPANSION(cp,
-										property.char_class -
-											SIMDUP_FOLD_SECOND,
-										property.n),
-					   last, sink, replace, arg);
-	for (int i = 0; i < property.n; i++)
-		last = hand_on(simdup_fold_expansions[property.value + i], last, sink,
-					   replace, arg);
+	for (const uint32_t *e = simdup_fold_elements(cp, &self, &n); n > 0;
+		 e++, n--)
+	{
+		uint32_t folded = SIMDUP_EXPANSION_CHAR(*e);
+		uint32_t joined = SIMDUP_EXPANSION_PAIRS(*e) != 0 ? join(last, *e) : 0;
+
+		if (joined == 0)
+		{
+			sink(arg, folded, SIMDUP_EXPANSION_CLASS(*e));
+			last = folded;
+		}
+		else if (joined == SIMDUP_FOLD_EXCHANGE)
+		{
+			replace(arg, folded);
+			sink(arg, last, SIMDUP_EXPANSION_CLASS(*e));
+		}
+		else
+		{
+			replace(arg, joined);
+			last = joined;
+		}
+	}
 	return last;
 }
