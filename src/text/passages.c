@@ -131,12 +131,13 @@ simdup_common_text(PG_FUNCTION_ARGS)
 	size_t n_texts;
 	SimdupUtf8 *texts = simdup_utf8_texts(PG_GETARG_ARRAYTYPE_P(0), &n_texts);
 	SimdupPassage *passages;
+	size_t which;
 	size_t n = 0;
 
 	if (n_texts == 0)
 		PG_RETURN_NULL();
-	passages = simdup_common_passages(texts, n_texts, share, &n);
-	return show_passages(fcinfo, texts[0], passages, n);
+	passages = simdup_common_passages(texts, n_texts, share, &which, &n);
+	return show_passages(fcinfo, texts[which], passages, n);
 }
 
 /* The boilerplate of an array of passages. */

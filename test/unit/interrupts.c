@@ -35,6 +35,7 @@ main(void)
 	uint64_t state = 1;
 	size_t before = host_n_checks;
 	size_t n_passages;
+	size_t which;
 
 	for (size_t i = 0; i < n; i++)
 		text[i] = i % 8 == 0 ? ' ' : (char) ('a' + next_random_of(&state) % 26);
@@ -70,7 +71,7 @@ main(void)
 	n = host_n_checks - before;
 	free(passages);
 	before = host_n_checks;
-	passages = simdup_common_passages(texts, 2, 1, &n_passages);
+	passages = simdup_common_passages(texts, 2, 1, &which, &n_passages);
 	ok(host_n_checks - before > n && n_passages == 1, "common passages");
 	free(passages);
 	simdup_hashes_free(&list);

@@ -69,12 +69,13 @@ test_common(const char *const *contents, size_t n_texts, double share,
 	SimdupUtf8 texts[10];
 	char common[MAX_TEXT];
 	SimdupPassage *passages;
+	size_t which;
 	size_t n;
 
 	for (size_t i = 0; i < n_texts; i++)
 		texts[i] = text_of(contents[i]);
-	passages = simdup_common_passages(texts, n_texts, share, &n);
-	join(contents[0], passages, n, common);
+	passages = simdup_common_passages(texts, n_texts, share, &which, &n);
+	join(contents[which], passages, n, common);
 	if (!ok(strcmp(common, expected) == 0, "%zu texts, share %g", n_texts,
 			share))
 		printf("# got %s\n# expected %s\n", common, expected);
@@ -367,6 +368,11 @@ main(void)
 		 "Hello. The lamp at the corner of FISH STREET is dark. I fell there.",
 		 "The lamp at the corner of Fish Street is dark. It has to be mended soon, I think.",
 		 "The bus is late."};
+	static const char *const cut[] =
+		{"The lamp at the corner is dark.",
+		 "I agree. The lamp at the corner is dark. Please mend it before the winter.",
+		 "THE LAMP at the corner is dark. Please mend it before the winter.",
+		 "Please mend it before the winter. Please mend it before the winter. Please!"};
 
 	test_own(form, form, "");
 	test_own(form, "", form);
@@ -426,6 +432,9 @@ main(void)
 				"The lamp at the corner of Fish Street is dark.");
 	test_common(letters, 4, 1, "");
 	test_common(letters, 1, 1, letters[0]);
+	/* the first is cut, and the last one quotes another twice */
+	test_common(cut, 4, 0.5,
+				"The lamp at the corner is dark. Please mend it before the winter.");
 	for (int script = 0; script < 4; script++)
 	{
 		int n_found = 0;

@@ -184,58 +184,81 @@ take_common(SimdupHashes *all, double often)
 	return common;
 }
 
-/*
- * Find the keys that at least `often` texts have: the others, and with `shared` the
- * text, too. Return the passages of the text with such keys, or else without them.
- */
-static SimdupPassage *
-passages_by_keys(SimdupUtf8 text, const SimdupUtf8 *others, size_t n_others,
-				 double often, bool shared, size_t *n)
+SimdupPassage *
+simdup_own_passages(SimdupUtf8 text, SimdupUtf8 other, size_t *n)
 {
 	SimdupWords words = simdup_read_words(text);
-	SimdupHashes all = {0};
-	SimdupWordSet keys;
+	SimdupWords others = simdup_read_words(other);
+	SimdupHashes all = keys_of(&others);
+	SimdupWordSet keys = take_common(&all, 1);
+	bool *marked = mark_words(&words, &keys);
 	SimdupPassage *passages = NULL;
-	bool *marked;
 
-	if (shared)
-		add_keys(&all, &words);
-	for (size_t i = 0; i < n_others; i++)
-	{
-		SimdupWords other = simdup_read_words(others[i]);
-
-		words.overflow |= other.overflow;
-		/* the keys of one text need not be parted from repetitions */
-		if (shared)
-			add_keys(&all, &other);
-		else
-			all = keys_of(&other);
-		simdup_free(other.words);
-	}
-	keys = take_common(&all, often);
-	marked = mark_words(&words, &keys);
-	if (!shared)
-		mark_fragments(&words, marked);
-	if (!words.overflow)
-		passages = passages_of(text, &words, marked, shared, n);
+	mark_fragments(&words, marked);
+	if (!words.overflow && !others.overflow)
+		passages = passages_of(text, &words, marked, false, n);
 	simdup_free(marked);
 	simdup_free(words.words);
+	simdup_free(others.words);
 	simdup_wordset_free(&keys);
 	return passages;
 }
 
-SimdupPassage *
-simdup_own_passages(SimdupUtf8 text, SimdupUtf8 other, size_t *n)
+/* Return how many of the keys the text has. */
+static size_t
+count_common(const SimdupWords *words, const SimdupWordSet *common)
 {
-	return passages_by_keys(text, &other, 1, 1, false, n);
+	SimdupHashes keys = keys_of(words);
+	size_t n = 0;
+
+	simdup_hashes_unique(&keys);
+	for (size_t i = 0; i < keys.n; i++)
+		n += simdup_wordset_has(common, keys.hashes[i]);
+	simdup_hashes_free(&keys);
+	return n;
 }
 
 SimdupPassage *
 simdup_common_passages(const SimdupUtf8 *texts, size_t n_texts, double share,
-					   size_t *n)
+					   size_t *which, size_t *n)
 {
-	return passages_by_keys(texts[0], texts + 1, n_texts - 1,
-							share * (double) n_texts, true, n);
+	SimdupHashes all = {0};
+	SimdupWordSet common;
+	SimdupWords words;
+	SimdupPassage *passages = NULL;
+	bool overflow = false;
+	size_t most = 0;
+	bool *marked;
+
+	for (size_t i = 0; i < n_texts; i++)
+	{
+		words = simdup_read_words(texts[i]);
+		overflow |= words.overflow;
+		add_keys(&all, &words);
+		simdup_free(words.words);
+	}
+	common = take_common(&all, share * (double) n_texts);
+	/* the first text may lack passages that most others have */
+	*which = 0;
+	for (size_t i = 0; i < n_texts; i++)
+	{
+		size_t n_common;
+
+		words = simdup_read_words(texts[i]);
+		n_common = count_common(&words, &common);
+		if (n_common > most)
+			*which = i;
+		most = n_common > most ? n_common : most;
+		simdup_free(words.words);
+	}
+	words = simdup_read_words(texts[*which]);
+	marked = mark_words(&words, &common);
+	if (!overflow)
+		passages = passages_of(texts[*which], &words, marked, true, n);
+	simdup_free(marked);
+	simdup_free(words.words);
+	simdup_wordset_free(&common);
+	return passages;
 }
 
 /* Boilerplate */

@@ -35,12 +35,13 @@ extern SimdupPassage *simdup_own_passages(SimdupUtf8 text, SimdupUtf8 other,
 										  size_t *n);
 
 /*
- * Return the passages of the first of n_texts texts that at least the share of
- * them have, in the same form.
+ * Return the passages that at least the share of n_texts texts have, in the same
+ * form. Set *which to the text whose bytes they are, the first of those that have
+ * most of them.
  */
 extern SimdupPassage *simdup_common_passages(const SimdupUtf8 *texts,
 											 size_t n_texts, double share,
-											 size_t *n);
+											 size_t *which, size_t *n);
 
 /*
  * Boilerplate: passages that otherwise different texts have, such as a footer.
