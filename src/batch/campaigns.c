@@ -26,6 +26,9 @@
 #define RELATED_SHARE 0.06
 #define RELATED_PASSAGES 3
 
+/* Places on either side of one that may give it their block. */
+#define AROUND 4
+
 typedef struct Campaigns
 {
 	SimdupLetters letters;
@@ -51,6 +54,34 @@ alloc_by_row(const SimdupRows *rows)
 	return simdup_alloc0(((Size) rows->n + 1) * sizeof(uint32));
 }
 
+/*
+ * Return the block of a place: that of the rarest shingle around it. A letter may have
+ * words of a footer by chance, so their shingle is in more letters than the footer.
+ */
+static uint32
+block_around(const SimdupShared *shared, Size n, Size place)
+{
+	uint32 rarest = simdup_shared_block(shared[place]);
+	Size from = place;
+	Size end = place + 1;
+
+	while (from > 0 && place - from < AROUND &&
+		   !simdup_shared_begins(shared[from]))
+		from--;
+	while (end < n && end - place <= AROUND &&
+		   !simdup_shared_begins(shared[end]))
+		end++;
+	for (Size i = from; i < end; i++)
+	{
+		uint32 block = simdup_shared_block(shared[i]);
+
+		if (block > 0 &&
+			block >> SIMDUP_BLOCK_HASH_BITS < rarest >> SIMDUP_BLOCK_HASH_BITS)
+			rarest = block;
+	}
+	return rarest;
+}
+
 /* Have a letter's shared shingles at hand, and number its blocks. */
 static void
 set_letter(Campaigns *c, uint32 letter)
@@ -70,7 +101,7 @@ set_letter(Campaigns *c, uint32 letter)
 		uint64 id = simdup_shared_id(shared[i]) + 1;
 
 		simdup_wordset_add(&c->ids, id);
-		blocks[i] = (SimdupEntry){simdup_shared_block(shared[i]),
+		blocks[i] = (SimdupEntry){block_around(shared, n, i),
 								  simdup_wordset_slot(&c->ids, id)};
 	}
 	simdup_sort_pairs(blocks, n);
@@ -124,7 +155,7 @@ compare(Campaigns *c, uint32 other)
 	}
 	if (common >= MOST_OF_LETTER * longer)
 		counted = common;
-	containment = (double) (by_template ? common : counted) / shorter;
+	containment = (double) counted / shorter;
 	if (containment < c->least ||
 		(by_template &&
 		 (shorter < SIMDUP_LEAST_OF_TEMPLATE || passages < RELATED_PASSAGES)))

@@ -19,8 +19,8 @@
 #define ALL_SAMPLED 20
 
 /*
- * Shingles of at least so many letters are a block if the first BLOCK_SAMPLE letters
- * that have them are the same.
+ * Shingles of at least so many letters are a block if these are about as many, and
+ * the first BLOCK_SAMPLE of them are the same.
  */
 #define LEAST_OF_BLOCK 4
 #define BLOCK_SAMPLE 64
@@ -109,14 +109,32 @@ list_sharers(SimdupLetters *letters, const uint32 *sharers, uint32 n)
 	}
 }
 
+/* Return the block of shingles that n letters have: n by its first 7 bits, and a hash. */
+static uint64
+block_of(uint32 n, const uint32 *holders)
+{
+	uint64 hash = 0;
+	uint32 exponent = 0;
+
+	if (n < LEAST_OF_BLOCK)
+		return 0;
+	for (uint32 i = 0; i < Min(n, BLOCK_SAMPLE); i++)
+		hash = simdup_mix64(hash * SIMDUP_GOLDEN + holders[i]);
+	while (n >> exponent >= 128)
+		exponent++;
+	return ((uint64) (64 * exponent) + (n >> exponent))
+			   << SIMDUP_BLOCK_HASH_BITS |
+		   hash >> (64 - SIMDUP_BLOCK_HASH_BITS);
+}
+
 /* End a shingle of n letters. */
 static void
 end_shingle(SimdupLetters *letters, SimdupPairSort *shared, const uint64 *at,
 			uint32 *holders, uint32 n)
 {
 	int64 id = simdup_tempfile_size(letters->holders) / (int64) sizeof(uint32);
-	uint64 block = 0;
 	uint32 n_sharers = 0;
+	uint64 shingle;
 
 	if (n < 2)
 		return;
@@ -124,18 +142,13 @@ end_shingle(SimdupLetters *letters, SimdupPairSort *shared, const uint64 *at,
 		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				errmsg("too many common words for one partition"));
 	for (uint32 i = 0; i < n; i++)
-	{
 		holders[i] = (uint32) (at[i] >> 32);
-		if (i < BLOCK_SAMPLE)
-			block = simdup_mix64(block * SIMDUP_GOLDEN + holders[i]);
-	}
 	simdup_tempfile_append(letters->holders, &n, sizeof(n));
 	simdup_tempfile_append(letters->holders, holders, n * sizeof(uint32));
-	block = n < LEAST_OF_BLOCK ? 0 : simdup_shared_block(block) | 1;
+	shingle = (uint64) id << (SIMDUP_BLOCK_BITS + 1) | block_of(n, holders);
 	for (uint32 i = 0; i < n; i++)
 	{
-		simdup_pairsort_put(shared, at[i],
-							(uint64) id << (SIMDUP_BLOCK_BITS + 1) | block);
+		simdup_pairsort_put(shared, at[i], shingle);
 		if ((at[i] & 1) != 0)
 			holders[n_sharers++] = holders[i];
 	}

@@ -14,11 +14,13 @@
 
 /*
  * A shared shingle of a letter: its id, whether the place before it is not shared,
- * and the hash of its block. Shingles that stand in the same letters are one block.
+ * and its block. Shingles that stand in the same letters are one block. It has the
+ * rarity of its shingles above the hash of their letters.
  */
 typedef uint64 SimdupShared;
 
-#define SIMDUP_BLOCK_BITS 29
+#define SIMDUP_BLOCK_BITS 31
+#define SIMDUP_BLOCK_HASH_BITS 20
 
 static inline uint64
 simdup_shared_id(SimdupShared shared)

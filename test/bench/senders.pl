@@ -10,7 +10,7 @@
 #   slots=27 phrases=4 words=4-8 own=0          a campaign exchanges so many phrases in each slot, and this share of a
 #                                               letter is its sender's; slots=0: one letter, added to, cut and reordered
 #   lang=en seed=1                              or zh
-#   footers=0                                   the share of all letters that end with one of two footers
+#   footers=0 footer=60,45                      the share of all letters that end with one of the footers of so many words
 #   negatives=0.07                              the share that quote a law, have a greeting and a closing or a
 #                                               disclaimer, fill in a form, or begin like others
 #   texts=FILE                                  real texts, one a line: strangers, and what phrases are cut from
@@ -22,7 +22,7 @@ use FindBin;
 use lib $FindBin::Bin;
 use Words;
 
-my %o = (rows => 4000, sizes => '5,10,20,30,50,100,300,800', slots => 27, phrases => 4, words => '4-8', own => 0, lang => 'en', seed => 1, footers => 0, negatives => 0.07, texts => '');
+my %o = (rows => 4000, sizes => '5,10,20,30,50,100,300,800', slots => 27, phrases => 4, words => '4-8', own => 0, lang => 'en', seed => 1, footers => 0, footer => '60,45', negatives => 0.07, texts => '');
 for (@ARGV)
 {
 	my ($name, $value) = split /=/, $_, 2;
@@ -130,7 +130,7 @@ my @laws = map { run_of(70, 1) } 1 .. 3;
 my @openings = map { run_of(25, 1) } 1 .. 2;
 my ($greeting, $closing, $disclaimer) = (run_of(8, 1), run_of(10, 1), run_of(45, 1));
 my @headings = map { run_of(3, 1) } 1 .. 8;
-my @footers = (run_of(60, 1), run_of(45, 1));
+my @footers = map { run_of($_, 1) } split /,/, $o{footer};
 my @negatives = (
 	sub { my ($s) = @_; my $at = random(1 + length $s); return substr($s, 0, $at) . $glue . pick(@laws) . $glue . substr($s, $at); },
 	sub { return join $glue, "$greeting,", $_[0], "$closing,", name(); },

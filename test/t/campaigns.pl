@@ -90,7 +90,7 @@ sub pairs_to_compare
 	return @pairs;
 }
 
-# What a text has in common with one before it: shingles, those that count, and passages of the latter.
+# What a text has in common with one before it: the share that counts, passages of the latter, and the length of the shorter one.
 sub common
 {
 	my ($text, $other) = @_;
@@ -106,7 +106,42 @@ sub common
 		$counted++ if $text->{block}{$shingle} eq '' || ++$of_block{ $text->{block}{$shingle} } <= 12;
 	}
 	my ($shorter, $longer) = sort { $a <=> $b } map { scalar @{ $_->{shingles} } } $text, $other;
-	return ($n, ($n >= 0.8 * $longer ? $n : $counted) / $shorter, $passages, $shorter);
+	return (($n >= 0.8 * $longer ? $n : $counted) / $shorter, $passages, $shorter);
+}
+
+# The block of each shingle of a text: the letters of the rarest one around it. Shingles that
+# fewer than 4 letters have are no blocks, and those that only this one has part others.
+sub blocks_of
+{
+	my ($holders, @shingles) = @_;
+	my @n = map { scalar @{ $holders->{$_} } } @shingles;
+	my %block;
+
+	for my $i (0 .. $#shingles)
+	{
+		my ($from, $to, $rarest) = ($i, $i, $i);
+
+		$from-- while $from > 0 && $i - $from < 4 && $n[ $from - 1 ] > 1;
+		$to++ while $to < $#n && $to - $i < 4 && $n[ $to + 1 ] > 1;
+		for ($from .. $to)
+		{
+			$rarest = $_ if $n[$_] >= 4 && rounded($n[$_]) < rounded($n[$rarest]);
+		}
+		my @letters = @{ $holders->{ $shingles[$rarest] } };
+
+		$block{ $shingles[$i] } = $n[$i] < 4 ? '' : join ' ', rounded(scalar @letters), grep { defined } @letters[ 0 .. 63 ];
+	}
+	return \%block;
+}
+
+# A number's first seven bits.
+sub rounded
+{
+	my ($n) = @_;
+	my $unit = 1;
+
+	$unit *= 2 while $n >= 128 * $unit;
+	return $n - $n % $unit;
 }
 
 # The distinct texts of rows, with the number of each row's text.
@@ -131,10 +166,9 @@ sub texts_of
 		$of[$i] = $number{$content};
 		$texts[ $of[$i] ]{copies}++;
 	}
-	my %block = map { my $list = $holders{$_}; $_ => @$list < 4 ? '' : join ' ', @$list[ 0 .. ($#$list < 63 ? $#$list : 63) ] } keys %holders;
 	for my $text (@texts)
 	{
-		$text->{block} = { map { $_ => $block{$_} } @{ $text->{shingles} } };
+		$text->{block} = blocks_of(\%holders, @{ $text->{shingles} });
 	}
 	return (\@texts, \@of, \%holders);
 }
@@ -149,9 +183,9 @@ sub model_templates
 	for (pairs_to_compare(0.06, @$texts))
 	{
 		my ($i, $j) = @$_;
-		my ($n, undef, $passages, $shorter) = common($texts->[$i], $texts->[$j]);
+		my ($containment, $passages, $shorter) = common($texts->[$i], $texts->[$j]);
 
-		next if $shorter < 20 || $passages < 3 || $n / $shorter < 0.06;
+		next if $shorter < 20 || $passages < 3 || $containment < 0.06;
 		push @{ $relatives[$i] }, $j;
 		push @{ $relatives[$j] }, $i;
 	}
@@ -217,7 +251,7 @@ sub model
 	for (pairs_to_compare($min, @texts))
 	{
 		my ($i, $j) = @$_;
-		my (undef, $containment) = common($texts[$i], $texts[$j]);
+		my ($containment) = common($texts[$i], $texts[$j]);
 
 		$texts[$i]{partners}{$j} = $texts[$j]{partners}{$i} = $containment if $containment >= $min;
 	}
