@@ -182,8 +182,7 @@ BEGIN ATOMIC
       count(*) FILTER (WHERE l.is_read) AS compared,
       min(l.content) FILTER (WHERE l.member = 1) AS content,
       CASE WHEN count(l.content) >= 2 THEN simdup_common_text(
-        array_agg(l.content ORDER BY l.place) FILTER (WHERE l.content IS NOT NULL),
-        greatest(0.5, 2.0 / count(l.content))) END AS common
+        array_agg(l.content ORDER BY l.place) FILTER (WHERE l.content IS NOT NULL)) END AS common
     FROM letters AS l
     GROUP BY l.rank, l.case_id, l.size, l.outside),
   starts AS (

@@ -432,6 +432,8 @@ main(void)
 				"The lamp at the corner of Fish Street is dark.");
 	test_common(letters, 4, 1, "");
 	test_common(letters, 1, 1, letters[0]);
+	test_common(letters, 2, 0.1,
+				"The lamp at the corner of Fish Street is dark.");
 	/* the first is cut, and the last one quotes another twice */
 	test_common(cut, 4, 0.5,
 				"The lamp at the corner is dark. Please mend it before the winter.");

@@ -222,6 +222,7 @@ SimdupPassage *
 simdup_common_passages(const SimdupUtf8 *texts, size_t n_texts, double share,
 					   size_t *which, size_t *n)
 {
+	double often = share * (double) n_texts;
 	SimdupHashes all = {0};
 	SimdupWordSet common;
 	SimdupWords words;
@@ -237,7 +238,7 @@ simdup_common_passages(const SimdupUtf8 *texts, size_t n_texts, double share,
 		add_keys(&all, &words);
 		simdup_free(words.words);
 	}
-	common = take_common(&all, share * (double) n_texts);
+	common = take_common(&all, often < 2 && n_texts > 1 ? 2 : often);
 	/* the first text may lack passages that most others have */
 	*which = 0;
 	for (size_t i = 0; i < n_texts; i++)

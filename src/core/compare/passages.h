@@ -35,8 +35,8 @@ extern SimdupPassage *simdup_own_passages(SimdupUtf8 text, SimdupUtf8 other,
 										  size_t *n);
 
 /*
- * Return the passages that at least the share of n_texts texts have, in the same
- * form. Set *which to the text whose bytes they are, the first of those that have
+ * Return the passages that at least the share of n_texts texts have, two at least,
+ * in the same form. Set *which to the text whose bytes they are, the first of those that have
  * most of them.
  */
 extern SimdupPassage *simdup_common_passages(const SimdupUtf8 *texts,
