@@ -43,6 +43,8 @@ clients python3-alembic:python=alembic python3-django:python=django libpostgresq
 clients ruby-pg:/usr/share/doc/ruby-pg ruby-activerecord:/usr/share/doc/ruby-activerecord
 clients php-cli:php php-pgsql:/usr/share/doc/php-pgsql php-doctrine-dbal:/usr/share/php/Doctrine/DBAL pgformatter:pg_format
 clients default-jdk-headless:javac nodejs:node npm ca-certificates:/etc/ssl/certs/ca-certificates.crt
+clients w3m pandoc docx2txt poppler-utils:pdftotext fonts-noto-core:/usr/share/fonts/truetype/noto
+clients fonts-noto-cjk:/usr/share/fonts/opentype/noto
 package git unzip perl:prove buildah
 platforms perl:prove clang qemu-user:qemu-s390x
 platforms gcc-s390x-linux-gnu:s390x-linux-gnu-gcc libc6-dev-s390x-cross:/usr/s390x-linux-gnu/include/stdlib.h
