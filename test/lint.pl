@@ -61,19 +61,28 @@ sub core_alone
 	lines(sub { /$include/ && !/$include(?:"core\/|$library)/ }, files('src/core', '[ch]'));
 }
 
-# A layer includes itself and layers to the right of it in this order. Names
-# without a folder are the server's headers, or compat.h.
+# A layer includes itself and the layers that its arrows lead to, as CONTRIBUTING.md draws
+# them. Names without a folder are the server's headers, or compat.h.
 sub layers
 {
-	my @layers = qw(triggers report batch joins pairs shingles terms bitmap index text type server core);
-	my %place = map { $layers[$_] => $_ } 0 .. $#layers;
-	print map { m{^src/(\w+)/$} && !exists $place{$1} ? "$1 has no place in the order of layers\n" : () } glob 'src/*/';
+	my %below;
+	for (content('CONTRIBUTING.md') =~ /^    ([a-z, ]+(?: → [a-z, ]+)+)$/mg)
+	{
+		my @steps = map { [ split /, / ] } split / → /;
+		for my $i (1 .. $#steps)
+		{
+			push @{ $below{$_} }, @{ $steps[$i] } for @{ $steps[ $i - 1 ] };
+		}
+	}
+	my $reaches;
+	$reaches = sub { my ($from, $to) = @_; return $from eq $to || grep { $reaches->($_, $to) } @{ $below{$from} // [] } };
+	print map { m{^src/(\w+)/$} && $1 ne 'core' && !$below{$1} ? "$1 has no place among the layers\n" : () } glob 'src/*/';
 	lines(
 		sub {
 			my ($layer) = $_[0] =~ m{^src/(\w+)/};
 			return 0 unless /$include"([^"]+)"/;
 			my ($name, $folder) = ($1, $1 =~ m{^(\w+)/});
-			return $name =~ m{(?:^|/)\.} || ($layer && $folder && ($place{$folder} // 99) < $place{$layer});
+			return $name =~ m{(?:^|/)\.} || ($layer && $folder && -d "src/$folder" && !$reaches->($layer, $folder));
 		},
 		@c);
 }
