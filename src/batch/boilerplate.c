@@ -291,7 +291,7 @@ simdup_boilerplate(PG_FUNCTION_ARGS)
 	old = MemoryContextSwitchTo(context);
 	search.row_context =
 		AllocSetContextCreate(context, "simdup row", ALLOCSET_SMALL_SIZES);
-	simdup_progress_begin(get_func_name(fcinfo->flinfo->fn_oid), NULL);
+	simdup_progress_begin(get_func_name(fcinfo->flinfo->fn_oid), false);
 	read_texts(&search, fcinfo);
 	sample_texts(&search);
 	find_frequent(&search, min_share);
