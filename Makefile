@@ -102,7 +102,7 @@ src/report/report_%.inc: src/report/report.%
 src/report/report.o src/report/report.bc: $(REPORT_STRINGS)
 
 # Loops of these files become vector code.
-src/core/fingerprint/chars.o src/core/fingerprint/sketch.o src/core/search/page.o: CFLAGS += -O3
+src/core/fingerprint/chars.o src/core/fingerprint/sketch.o src/core/search/page_search.o: CFLAGS += -O3
 # Many loops of a sketch end after a few turns, which a processor cannot foresee. So
 # they are unrolled.
 src/core/fingerprint/sketch.o: CFLAGS += -funroll-loops

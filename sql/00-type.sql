@@ -20,11 +20,9 @@ CREATE FUNCTION simhash64_send(simhash64) RETURNS bytea
   AS 'pg_lsn_send' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
 
 CREATE TYPE simhash64 (
-  INPUT = simhash64_in, OUTPUT = simhash64_out, RECEIVE = simhash64_recv, SEND = simhash64_send, LIKE = int8
-);
+  INPUT = simhash64_in, OUTPUT = simhash64_out, RECEIVE = simhash64_recv, SEND = simhash64_send, LIKE = int8);
 
-COMMENT ON TYPE simhash64 IS
-  '64-bit similarity-preserving fingerprint: 16 hex digits; near-duplicates differ in few bits';
+COMMENT ON TYPE simhash64 IS 'a fingerprint of 64 bits: similar contents differ in few of them';
 COMMENT ON FUNCTION simhash64_in(cstring) IS 'I/O: exactly 16 hex digits of either case';
 COMMENT ON FUNCTION simhash64_out(simhash64) IS 'I/O: 16 lower-case hex digits';
 COMMENT ON FUNCTION simhash64_recv(internal) IS 'I/O: 8 bytes, big-endian';
@@ -53,13 +51,10 @@ CREATE CAST (numeric AS simhash64) WITH FUNCTION simhash64_from_numeric(numeric)
 CREATE CAST (text AS simhash64) WITH INOUT AS ASSIGNMENT;
 CREATE CAST (varchar AS simhash64) WITH INOUT AS ASSIGNMENT;
 
-COMMENT ON FUNCTION simhash64_from_bit(bit)
-  IS 'cast: 64 bits, most significant first; any other length is SQLSTATE 22026';
+COMMENT ON FUNCTION simhash64_from_bit(bit) IS 'cast: 64 bits, most significant first';
 COMMENT ON FUNCTION simhash64_to_bit(simhash64) IS 'cast: bit(64), most significant bit first';
-COMMENT ON FUNCTION simhash64_from_bytea(bytea)
-  IS 'cast: 8 bytes, big-endian; any other length is SQLSTATE 22026';
-COMMENT ON FUNCTION simhash64_from_numeric(numeric)
-  IS 'cast: an unsigned integer of 64 bits; any other number is SQLSTATE 22003';
+COMMENT ON FUNCTION simhash64_from_bytea(bytea) IS 'cast: 8 bytes, big-endian';
+COMMENT ON FUNCTION simhash64_from_numeric(numeric) IS 'cast: an unsigned integer of 64 bits';
 COMMENT ON CAST (bigint AS simhash64) IS 'the same 64 bits';
 COMMENT ON CAST (simhash64 AS bigint) IS 'the same 64 bits';
 COMMENT ON CAST (bit AS simhash64) IS '64 bits, most significant first';
@@ -128,13 +123,8 @@ COMMENT ON OPERATOR >= (simhash64, simhash64) IS 'greater than or equal, unsigne
 
 CREATE OPERATOR CLASS simhash64_btree_ops
 DEFAULT FOR TYPE simhash64 USING btree AS
-  OPERATOR 1 <,
-  OPERATOR 2 <=,
-  OPERATOR 3 =,
-  OPERATOR 4 >=,
-  OPERATOR 5 >,
-  FUNCTION 1 simhash64_cmp(simhash64, simhash64),
-  FUNCTION 2 simhash64_sortsupport(internal),
+  OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >,
+  FUNCTION 1 simhash64_cmp(simhash64, simhash64), FUNCTION 2 simhash64_sortsupport(internal),
   FUNCTION 4 btequalimage(oid);
 COMMENT ON OPERATOR CLASS simhash64_btree_ops USING btree IS 'unsigned order of fingerprints';
 COMMENT ON OPERATOR FAMILY simhash64_btree_ops USING btree IS 'unsigned order of fingerprints';
@@ -142,8 +132,7 @@ COMMENT ON OPERATOR FAMILY simhash64_btree_ops USING btree IS 'unsigned order of
 CREATE OPERATOR CLASS simhash64_hash_ops
 DEFAULT FOR TYPE simhash64 USING hash AS
   OPERATOR 1 =,
-  FUNCTION 1 simhash64_hash(simhash64),
-  FUNCTION 2 simhash64_hash_extended(simhash64, bigint);
+  FUNCTION 1 simhash64_hash(simhash64), FUNCTION 2 simhash64_hash_extended(simhash64, bigint);
 COMMENT ON OPERATOR CLASS simhash64_hash_ops USING hash IS 'equality of fingerprints';
 COMMENT ON OPERATOR FAMILY simhash64_hash_ops USING hash IS 'equality of fingerprints';
 
@@ -151,14 +140,12 @@ COMMENT ON OPERATOR FAMILY simhash64_hash_ops USING hash IS 'equality of fingerp
 
 CREATE FUNCTION simdup_support(internal) RETURNS internal
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simdup_support(internal) IS
-  'planner support for simhash_within and simdup_resembles; loads the library for other joins'' functions';
+COMMENT ON FUNCTION simdup_support(internal) IS 'planner support, which also loads the library for joins';
 
 CREATE FUNCTION simhash_distance(a simhash64, b simhash64) RETURNS integer
   AS 'MODULE_PATHNAME', 'simdup_simhash_distance' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
   SUPPORT simdup_support;
-COMMENT ON FUNCTION simhash_distance(simhash64, simhash64) IS
-  'Hamming distance: in how many bits, 0 to 64, two fingerprints differ; function form of <~>';
+COMMENT ON FUNCTION simhash_distance(simhash64, simhash64) IS 'Hamming distance, 0 to 64 bits';
 
 CREATE OPERATOR <~> (LEFTARG = simhash64, RIGHTARG = simhash64, FUNCTION = simhash_distance,
   COMMUTATOR = <~>);
@@ -166,8 +153,7 @@ COMMENT ON OPERATOR <~> (simhash64, simhash64) IS 'Hamming distance, 0 to 64 bit
 
 CREATE FUNCTION simhash_blocks(fp simhash64, n_blocks integer DEFAULT 4) RETURNS bigint[]
   AS 'MODULE_PATHNAME', 'simdup_simhash_blocks' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_blocks(simhash64, integer) IS
-  'the fingerprint cut into n_blocks blocks; fingerprints within distance n_blocks - 1 share one';
+COMMENT ON FUNCTION simhash_blocks(simhash64, integer) IS 'n_blocks blocks of a fingerprint, for gin and &&';
 
 CREATE FUNCTION simhash_pieces(fp simhash64, max_distance integer, n integer) RETURNS integer[]
   AS 'MODULE_PATHNAME', 'simdup_simhash_pieces' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;

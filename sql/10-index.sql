@@ -14,21 +14,17 @@ CREATE FUNCTION simhash_ball_send(simhash_ball) RETURNS bytea
 
 CREATE TYPE simhash_ball (
   INPUT = simhash_ball_in, OUTPUT = simhash_ball_out, RECEIVE = simhash_ball_recv, SEND = simhash_ball_send,
-  INTERNALLENGTH = 16, ALIGNMENT = double
-);
+  INTERNALLENGTH = 16, ALIGNMENT = double);
 
-COMMENT ON TYPE simhash_ball IS
-  'all fingerprints within a Hamming distance of a center: <hex,k>, k from 0 to 64';
+COMMENT ON TYPE simhash_ball IS 'the fingerprints within a Hamming distance of a center: <hex,k>';
 COMMENT ON FUNCTION simhash_ball_in(cstring) IS 'I/O: <hex,k> without blanks, k in decimal';
 COMMENT ON FUNCTION simhash_ball_out(simhash_ball) IS 'I/O: <hex,k>';
-COMMENT ON FUNCTION simhash_ball_recv(internal) IS
-  'I/O: center as 8 bytes, radius as 4, big-endian; SQLSTATE 22023 where the radius is not from 0 to 64';
+COMMENT ON FUNCTION simhash_ball_recv(internal) IS 'I/O: center as 8 bytes, radius as 4, big-endian';
 COMMENT ON FUNCTION simhash_ball_send(simhash_ball) IS 'I/O: center as 8 bytes, radius as 4, big-endian';
 
 CREATE FUNCTION simhash_ball(center simhash64, radius integer) RETURNS simhash_ball
   AS 'MODULE_PATHNAME', 'simdup_simhash_ball' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 0.1;
-COMMENT ON FUNCTION simhash_ball(simhash64, integer) IS
-  'the fingerprints within Hamming distance radius of center; SQLSTATE 22023 for a radius beyond 64';
+COMMENT ON FUNCTION simhash_ball(simhash64, integer) IS 'the fingerprints within radius of center';
 
 -- Membership. The functions are leakproof: every ball has a valid radius, so
 -- they raise no error. A comparison takes a few nanoseconds, and so does making
@@ -49,10 +45,8 @@ CREATE FUNCTION simhash_ballsel(internal, oid, internal, integer) RETURNS float8
   AS 'MODULE_PATHNAME', 'simdup_ballsel' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION simhash_balljoinsel(internal, oid, internal, smallint, internal) RETURNS float8
   AS 'MODULE_PATHNAME', 'simdup_balljoinsel' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_ballsel(internal, oid, internal, integer) IS
-  'restriction selectivity of <@, @> and <~@ with a simhash_ball';
-COMMENT ON FUNCTION simhash_balljoinsel(internal, oid, internal, smallint, internal) IS
-  'join selectivity of <@, @> and <~@ with a simhash_ball';
+COMMENT ON FUNCTION simhash_ballsel(internal, oid, internal, integer) IS 'selectivity of <@, @> and <~@';
+COMMENT ON FUNCTION simhash_balljoinsel(internal, oid, internal, smallint, internal) IS 'join selectivity';
 
 CREATE OPERATOR <@ (LEFTARG = simhash64, RIGHTARG = simhash_ball, FUNCTION = simhash_in_ball,
   COMMUTATOR = @>, RESTRICT = simhash_ballsel, JOIN = simhash_balljoinsel);
@@ -64,5 +58,4 @@ COMMENT ON OPERATOR @> (simhash_ball, simhash64) IS 'fingerprint is within the r
 CREATE FUNCTION simhash_within(a simhash64, b simhash64, max_distance integer DEFAULT 8) RETURNS boolean
   AS 'MODULE_PATHNAME', 'simdup_simhash_within' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 0.1
   SUPPORT simdup_support;
-COMMENT ON FUNCTION simhash_within(simhash64, simhash64, integer) IS
-  'is the Hamming distance of a and b at most max_distance? Uses a hamming index on either column';
+COMMENT ON FUNCTION simhash_within(simhash64, simhash64, integer) IS 'distance <= max_distance, by an index';

@@ -17,22 +17,18 @@ COMMENT ON FUNCTION simhash_row(text, text[], integer, integer, text, text, text
 
 CREATE FUNCTION simdup_field(value anyelement) RETURNS text
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simdup_field(anyelement) IS
-  'a value''s text, the same under all settings, for the fields of a row';
+COMMENT ON FUNCTION simdup_field(anyelement) IS 'a value''s text for a row''s fields, under any settings';
 
 CREATE FUNCTION simdup_numbers(content text) RETURNS text
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION simdup_numbers(text) IS
-  'the numbers of a text in their order, in ASCII digits, with one blank between them';
+COMMENT ON FUNCTION simdup_numbers(text) IS 'the numbers of a text in ASCII digits, in order';
 
 CREATE FUNCTION simdup_features(content text, n_features integer DEFAULT NULL, tokenizer text DEFAULT 'word',
   weighting text DEFAULT 'log',
   OUT feature text, OUT weight bigint) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 500 ROWS 100;
-COMMENT ON FUNCTION simdup_features(text, integer, text, text) IS
-  'what a fingerprint saw: the distinct tokens of a text with their weights, most frequent first';
+COMMENT ON FUNCTION simdup_features(text, integer, text, text) IS 'tokens of a text with their weights';
 
 CREATE FUNCTION simdup_hash(content text, algorithm text DEFAULT 'city64') RETURNS bigint
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simdup_hash(text, text) IS
-  '64-bit hash of a text''s UTF-8 bytes by city64, murmur3, bkdr or java';
+COMMENT ON FUNCTION simdup_hash(text, text) IS '64-bit hash of a text by city64, murmur3, bkdr or java';

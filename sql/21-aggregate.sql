@@ -11,8 +11,7 @@ COMMENT ON FUNCTION simhash(tsvector, integer, text, text, boolean) IS
 -- no further options: with them, the literals of simhash('a b', NULL, 'icu') would fit this one, too
 CREATE FUNCTION simhash(features text[], weights float8[] DEFAULT NULL) RETURNS simhash64
   AS 'MODULE_PATHNAME', 'simdup_simhash_weighted' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION simhash(text[], float8[]) IS
-  'fingerprint of features taken as they are, with their weights; equal features are added';
+COMMENT ON FUNCTION simhash(text[], float8[]) IS 'fingerprint of features with their weights';
 
 CREATE FUNCTION simhash_agg_accum(internal, text) RETURNS internal
   AS 'MODULE_PATHNAME', 'simdup_simhash_agg_accum' LANGUAGE C IMMUTABLE PARALLEL SAFE;
@@ -43,21 +42,16 @@ COMMENT ON FUNCTION simdup_agg_deserialize(bytea, internal) IS 'aggregate state 
 CREATE AGGREGATE simhash_agg(feature text) (
   SFUNC = simhash_agg_accum, STYPE = internal, SSPACE = 1100,
   FINALFUNC = simdup_agg_final, COMBINEFUNC = simdup_agg_combine,
-  SERIALFUNC = simdup_agg_serialize, DESERIALFUNC = simdup_agg_deserialize, PARALLEL = SAFE
-);
+  SERIALFUNC = simdup_agg_serialize, DESERIALFUNC = simdup_agg_deserialize, PARALLEL = SAFE);
 CREATE AGGREGATE simhash_agg(feature text, weight float8) (
   SFUNC = simhash_agg_accum, STYPE = internal, SSPACE = 1100,
   FINALFUNC = simdup_agg_final, COMBINEFUNC = simdup_agg_combine,
-  SERIALFUNC = simdup_agg_serialize, DESERIALFUNC = simdup_agg_deserialize, PARALLEL = SAFE
-);
+  SERIALFUNC = simdup_agg_serialize, DESERIALFUNC = simdup_agg_deserialize, PARALLEL = SAFE);
 CREATE AGGREGATE simhash_agg(hash varbit, weight bigint) (
   SFUNC = simhash_varbit_accum, STYPE = internal, SSPACE = 2200,
   FINALFUNC = simhash_varbit_final, COMBINEFUNC = simdup_agg_combine,
-  SERIALFUNC = simdup_agg_serialize, DESERIALFUNC = simdup_agg_deserialize, PARALLEL = SAFE
-);
+  SERIALFUNC = simdup_agg_serialize, DESERIALFUNC = simdup_agg_deserialize, PARALLEL = SAFE);
 
 COMMENT ON AGGREGATE simhash_agg(text) IS 'fingerprint of the features in the rows, each of weight 1';
-COMMENT ON AGGREGATE simhash_agg(text, float8) IS
-  'fingerprint of the weighted features in the rows; over simdup_features(t) it is simhash(t)';
-COMMENT ON AGGREGATE simhash_agg(varbit, bigint) IS
-  'fingerprint, as wide as the hashes, of features given by their hashes';
+COMMENT ON AGGREGATE simhash_agg(text, float8) IS 'fingerprint of the weighted features in the rows';
+COMMENT ON AGGREGATE simhash_agg(varbit, bigint) IS 'fingerprint of features given by their hashes';

@@ -22,8 +22,7 @@ CREATE FUNCTION minhash64_shingles(content text, w integer DEFAULT 4, unit text 
   RETURNS SETOF text
   AS 'MODULE_PATHNAME', 'simdup_minhash64_shingles'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000 ROWS 200;
-COMMENT ON FUNCTION minhash64_shingles(text, integer, text) IS
-  'what minhash64 saw: the distinct folded shingles of a text, in order of first occurrence';
+COMMENT ON FUNCTION minhash64_shingles(text, integer, text) IS 'distinct folded shingles of a text, in order';
 
 CREATE FUNCTION minhash64_agg_accum(internal, text) RETURNS internal
   AS 'MODULE_PATHNAME', 'simdup_minhash64_agg_accum' LANGUAGE C IMMUTABLE PARALLEL SAFE;
@@ -32,33 +31,26 @@ COMMENT ON FUNCTION minhash64_agg_accum(internal, text) IS 'aggregate transition
 CREATE AGGREGATE minhash64_agg(feature text) (
   SFUNC = minhash64_agg_accum, STYPE = internal, SSPACE = 1300,
   FINALFUNC = simdup_agg_final, COMBINEFUNC = simdup_agg_combine,
-  SERIALFUNC = simdup_agg_serialize, DESERIALFUNC = simdup_agg_deserialize,
-  PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE minhash64_agg(text) IS
-  'fingerprint of the set of features in the rows, NULLs skipped; parallel';
+  SERIALFUNC = simdup_agg_serialize, DESERIALFUNC = simdup_agg_deserialize, PARALLEL = SAFE);
+COMMENT ON AGGREGATE minhash64_agg(text) IS 'fingerprint of the set of features in the rows';
 
 -- resemblance and distance
 
 CREATE FUNCTION minhash64_resemblance(distance integer) RETURNS float8
   AS 'MODULE_PATHNAME', 'simdup_minhash64_resemblance' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION minhash64_resemblance(integer) IS
-  'resemblance that a distance of minhash64 fingerprints stands for, 0 to 1';
+COMMENT ON FUNCTION minhash64_resemblance(integer) IS 'the resemblance to expect at a distance';
 
 CREATE FUNCTION minhash64_distance(min_resemblance float8, recall float8 DEFAULT 0.99) RETURNS integer
   AS 'MODULE_PATHNAME', 'simdup_minhash64_distance' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION minhash64_distance(float8, float8) IS
-  'smallest max_distance that finds a pair of this resemblance with a chance of recall';
+COMMENT ON FUNCTION minhash64_distance(float8, float8) IS 'max_distance for a resemblance and recall';
 
 -- a second opinion
 
 CREATE FUNCTION minhash_bits(content text, n_bits integer DEFAULT 512, w integer DEFAULT 4,
   unit text DEFAULT 'char') RETURNS varbit
   AS 'MODULE_PATHNAME', 'simdup_minhash_bits' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 600;
-COMMENT ON FUNCTION minhash_bits(text, integer, integer, text) IS
-  'sketch of a text''s folded shingles in 64 to 8192 bits, for minhash_bits_resemblance';
+COMMENT ON FUNCTION minhash_bits(text, integer, integer, text) IS 'sketch of a text''s folded shingles';
 
 CREATE FUNCTION minhash_bits_resemblance(a varbit, b varbit) RETURNS float8
   AS 'MODULE_PATHNAME', 'simdup_minhash_bits_resemblance' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION minhash_bits_resemblance(varbit, varbit) IS
-  'resemblance of two texts, 0 to 1, by their sketches of the same number of bits';
+COMMENT ON FUNCTION minhash_bits_resemblance(varbit, varbit) IS 'resemblance of two texts by their sketches';

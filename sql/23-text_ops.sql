@@ -22,12 +22,9 @@ COMMENT ON OPERATOR <~~> (text, text) IS 'Hamming distance of the texts'' minhas
 
 CREATE OPERATOR CLASS text_ops
 DEFAULT FOR TYPE text USING hamming FAMILY simhash64_ops AS
-  OPERATOR 1 <~@ (text, simhash_ball),
-  OPERATOR 3 <~~> (text, text) FOR ORDER BY integer_ops,
-  FUNCTION 1 simdup_text_fingerprint(text),
-  STORAGE simhash64;
-COMMENT ON OPERATOR CLASS text_ops USING hamming
-  IS 'near texts by minhash64: simdup_resembles, <~@ and nearest neighbours';
+  OPERATOR 1 <~@ (text, simhash_ball), OPERATOR 3 <~~> (text, text) FOR ORDER BY integer_ops,
+  FUNCTION 1 simdup_text_fingerprint(text), STORAGE simhash64;
+COMMENT ON OPERATOR CLASS text_ops USING hamming IS 'search of texts by minhash64';
 
 CREATE FUNCTION simdup_resembles(content text, other text, min_resemblance float8 DEFAULT 0.8,
   recall float8 DEFAULT 0.99) RETURNS boolean

@@ -4,5 +4,4 @@
 --
 
 CREATE FUNCTION simdup_icu_version() RETURNS text AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE;
-COMMENT ON FUNCTION simdup_icu_version() IS
-  'versions of ICU, CLDR and Unicode behind the tokenizer icu; NULL if built without ICU';
+COMMENT ON FUNCTION simdup_icu_version() IS 'versions of ICU, CLDR and Unicode; NULL if built without ICU';

@@ -6,8 +6,7 @@
 
 CREATE FUNCTION simdup_strip_html(html text) RETURNS text
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION simdup_strip_html(text) IS
-  'the text of an HTML page, well-formed or not; the result is text, not safe markup';
+COMMENT ON FUNCTION simdup_strip_html(text) IS 'the text of an HTML page; it is not safe markup';
 
 CREATE FUNCTION simdup_explain(a text, b text, fingerprint text DEFAULT 'minhash64', w integer DEFAULT 4,
   unit text DEFAULT 'char',
@@ -19,15 +18,12 @@ COMMENT ON FUNCTION simdup_explain(text, text, text, integer, text) IS
 
 CREATE FUNCTION simdup_own_text(content text, template text) RETURNS text
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2000;
-COMMENT ON FUNCTION simdup_own_text(text, text) IS
-  'what a text adds to another: its own passages as they are written; NULL without any';
+COMMENT ON FUNCTION simdup_own_text(text, text) IS 'passages of a text that another one lacks';
 
 CREATE FUNCTION simdup_common_text(contents text[], share float8 DEFAULT 0.5) RETURNS text
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000;
-COMMENT ON FUNCTION simdup_common_text(text[], float8) IS
-  'the passages that at least this share of the texts have, as in the text with most; NULL without any';
+COMMENT ON FUNCTION simdup_common_text(text[], float8) IS 'passages that at least a share of the texts have';
 
 CREATE FUNCTION simdup_without(content text, passages text[]) RETURNS text
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION simdup_without(text, text[]) IS
-  'a text without these passages, such as a footer, however they are broken into lines, spaced or quoted';
+COMMENT ON FUNCTION simdup_without(text, text[]) IS 'a text without these passages, such as a footer';

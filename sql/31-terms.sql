@@ -6,8 +6,7 @@
 
 CREATE FUNCTION imatch_fingerprint(content text, lexicon text[], tokenizer text DEFAULT 'word') RETURNS bigint
   AS 'MODULE_PATHNAME', 'simdup_imatch_fingerprint' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION imatch_fingerprint(text, text[], text) IS
-  'I-Match: one hash of the terms of a text that are in the lexicon, in any order';
+COMMENT ON FUNCTION imatch_fingerprint(text, text[], text) IS 'I-Match: a hash of the lexicon''s terms';
 
 CREATE FUNCTION imatch_fingerprints(content text, lexicon text[], n_lexicons integer DEFAULT 10,
   keep float8 DEFAULT 0.7, tokenizer text DEFAULT 'word') RETURNS bigint[]
@@ -37,22 +36,16 @@ COMMENT ON FUNCTION term_idf_final(internal) IS 'aggregate result';
 COMMENT ON FUNCTION imatch_lexicon_final(internal) IS 'aggregate result';
 
 CREATE AGGREGATE term_idf(content text) (
-  SFUNC = terms_accum, STYPE = internal, SSPACE = 8192, FINALFUNC = term_idf_final, PARALLEL = SAFE
-);
+  SFUNC = terms_accum, STYPE = internal, SSPACE = 8192, FINALFUNC = term_idf_final, PARALLEL = SAFE);
 CREATE AGGREGATE term_idf(content text, tokenizer text) (
-  SFUNC = terms_accum, STYPE = internal, SSPACE = 8192, FINALFUNC = term_idf_final, PARALLEL = SAFE
-);
+  SFUNC = terms_accum, STYPE = internal, SSPACE = 8192, FINALFUNC = term_idf_final, PARALLEL = SAFE);
 CREATE AGGREGATE imatch_lexicon(content text) (
-  SFUNC = terms_accum, STYPE = internal, SSPACE = 8192, FINALFUNC = imatch_lexicon_final, PARALLEL = SAFE
-);
+  SFUNC = terms_accum, STYPE = internal, SSPACE = 8192, FINALFUNC = imatch_lexicon_final, PARALLEL = SAFE);
 CREATE AGGREGATE imatch_lexicon(content text, min_idf float8, max_idf float8, tokenizer text) (
-  SFUNC = terms_accum, STYPE = internal, SSPACE = 8192, FINALFUNC = imatch_lexicon_final, PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE term_idf(text) IS
-  'the words of all texts, the number of texts with each, and its inverse document frequency';
+  SFUNC = terms_accum, STYPE = internal, SSPACE = 8192, FINALFUNC = imatch_lexicon_final, PARALLEL = SAFE);
+COMMENT ON AGGREGATE term_idf(text) IS 'terms of all texts with their inverse document frequency';
 COMMENT ON AGGREGATE term_idf(text, text) IS 'term_idf by another tokenizer';
-COMMENT ON AGGREGATE imatch_lexicon(text) IS
-  'the words of all texts whose inverse document frequency is 1 to 7, for I-Match';
+COMMENT ON AGGREGATE imatch_lexicon(text) IS 'terms of all texts of medium frequency, for I-Match';
 COMMENT ON AGGREGATE imatch_lexicon(text, float8, float8, text) IS
   'the terms of all texts whose inverse document frequency is in a range, for I-Match';
 
@@ -60,11 +53,9 @@ COMMENT ON AGGREGATE imatch_lexicon(text, float8, float8, text) IS
 
 CREATE FUNCTION term_cosine(a text, b text, tokenizer text DEFAULT 'word') RETURNS float8
   AS 'MODULE_PATHNAME', 'simdup_term_cosine' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2000;
-COMMENT ON FUNCTION term_cosine(text, text, text) IS
-  'cosine of the term frequencies of two texts, 0 to 1; NULL where a text has no term';
+COMMENT ON FUNCTION term_cosine(text, text, text) IS 'cosine of the term frequencies of two texts';
 
 CREATE FUNCTION term_cosine(a text, b text, terms text[], weights float8[], tokenizer text DEFAULT 'word')
   RETURNS float8
   AS 'MODULE_PATHNAME', 'simdup_term_cosine_weighted' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 3000;
-COMMENT ON FUNCTION term_cosine(text, text, text[], float8[], text) IS
-  'cosine of term frequency times weight; terms[i] weighs weights[i]';
+COMMENT ON FUNCTION term_cosine(text, text, text[], float8[], text) IS 'cosine by weights of terms';

@@ -27,24 +27,20 @@ COMMENT ON FUNCTION simdup_cluster(anyelement, text, float8, text) IS
 CREATE FUNCTION simdup_campaign(key anyelement, content text, min_containment float8 DEFAULT 0.35)
   RETURNS anyelement
   AS 'MODULE_PATHNAME', 'simdup_cluster' LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION simdup_campaign(anyelement, text, float8) IS
-  'key of the letter at the center of the row''s campaign; its own where the row is alone';
+COMMENT ON FUNCTION simdup_campaign(anyelement, text, float8) IS 'key of the center of the row''s campaign';
 
 CREATE FUNCTION simdup_template(key anyelement, content text, min_containment float8 DEFAULT 0.35)
   RETURNS anyelement
   AS 'MODULE_PATHNAME' LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION simdup_template(anyelement, text, float8) IS
-  'key of a letter of the same exchanged phrases as the row''s; its own where the row is alone';
+COMMENT ON FUNCTION simdup_template(anyelement, text, float8) IS 'key of a row of the same phrases';
 
 CREATE FUNCTION simdup_component(a anyelement, b anyelement) RETURNS anyelement
   AS 'MODULE_PATHNAME' LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION simdup_component(anyelement, anyelement) IS
-  'smallest of the keys that the pairs (a, b) of the partition connect with those of this row';
+COMMENT ON FUNCTION simdup_component(anyelement, anyelement) IS 'smallest key connected with the row''s';
 
 -- which distance
 
 CREATE FUNCTION simdup_tune(source regclass, max_distance integer DEFAULT 16,
   OUT max_distance integer, OUT n_found bigint, OUT expected_false float8, OUT recommended boolean)
   RETURNS SETOF record AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 100000 ROWS 17;
-COMMENT ON FUNCTION simdup_tune(regclass, integer) IS
-  'the pairs that each distance finds, and how many of them are false; one is recommended';
+COMMENT ON FUNCTION simdup_tune(regclass, integer) IS 'pairs found and false pairs at each distance';

@@ -59,12 +59,11 @@ BEGIN
   GROUP BY g.relname, n.nspname;
   IF NOT FOUND THEN
     RAISE EXCEPTION 'grouping with OID % does not exist', groups
-      USING ERRCODE = 'undefined_table', HINT = 'Create it with simdup_group.';
+      USING ERRCODE = 'undefined_table';
   ELSIF four.missing IS NOT NULL THEN
     RAISE EXCEPTION '"%" is not a grouping', four.name
       USING ERRCODE = 'wrong_object_type',
-        DETAIL = format('There is no table "%s" in schema "%s".', four.missing, four.schema),
-        HINT = 'The four tables of a grouping are renamed and moved together.';
+        DETAIL = format('There is no table "%s" in schema "%s".', four.missing, four.schema);
   END IF;
   members := groups;
   decisions := four.tables[2];
@@ -156,8 +155,7 @@ BEGIN
         HINT = format('If it may: UPDATE %s SET source_owner = %L;', settings, new_owner);
   END IF;
 END $$;
-COMMENT ON FUNCTION simdup_grouping(regclass, boolean, boolean) IS
-  'implementation of simdup_regroup: the tables of one, its type of keys, and its settings';
+COMMENT ON FUNCTION simdup_grouping(regclass, boolean, boolean) IS 'implementation of simdup_regroup';
 
 -- Make the four tables. The default of the schema is evaluated under the caller's path.
 CREATE FUNCTION simdup_group(
@@ -293,13 +291,11 @@ BEGIN
   IF n_changed + n_new <> n OR n_settings <> 1 THEN
     RAISE EXCEPTION 'rows of grouping % were not written', groups
       USING ERRCODE = 'triggered_data_change_violation',
-        DETAIL = format('%s changes of groups and %s rows of settings differ from what was to be written.',
-          n - n_changed - n_new, n_settings - 1),
-        HINT = 'A trigger or a rule may have kept them.';
+        DETAIL = format('A trigger or a rule kept %s rows of groups and %s of settings.',
+          n - n_changed - n_new, 1 - n_settings);
   END IF;
 END $$;
-COMMENT ON FUNCTION simdup_regroup(regclass, boolean) IS
-  'refreshes a grouping; the rows whose group changes, keys as text, NULL for no group';
+COMMENT ON FUNCTION simdup_regroup(regclass, boolean) IS 'refreshes a grouping, and returns the changes';
 
 CREATE FUNCTION simdup_group_of(groups regclass, id bigint) RETURNS bigint
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET row_security = off AS $$
@@ -321,8 +317,7 @@ BEGIN
   INTO STRICT now_in USING id;
   RETURN now_in;
 END $$;
-COMMENT ON FUNCTION simdup_group_of(regclass, bigint) IS
-  'the id of the group where most of the last rows of an id are now; NULL if there are none';
+COMMENT ON FUNCTION simdup_group_of(regclass, bigint) IS 'the group where the last rows of an id are now';
 
 CREATE FUNCTION simdup_ungroup(groups regclass, with_decisions boolean DEFAULT false) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET row_security = off AS $$
@@ -343,8 +338,7 @@ BEGIN
   END IF;
   EXECUTE format('DROP TABLE %s, %s, %s, %s', g.members, g.decisions, g.events, g.settings);
 END $$;
-COMMENT ON FUNCTION simdup_ungroup(regclass, boolean) IS
-  'drops the four tables of a grouping; decisions only if told to';
+COMMENT ON FUNCTION simdup_ungroup(regclass, boolean) IS 'drops the four tables of a grouping';
 
 --
 -- groups: people's decisions
@@ -394,8 +388,8 @@ BEGIN
   ELSIF n_nulls > 0 THEN
     RAISE EXCEPTION 'keys of a decision must not be null' USING ERRCODE = 'null_value_not_allowed';
   ELSIF itself IS NOT NULL THEN
-    RAISE EXCEPTION 'a decision is about two rows'
-      USING ERRCODE = 'invalid_parameter_value', DETAIL = format('Both are (%s).', itself);
+    RAISE EXCEPTION 'cannot decide about a row and itself'
+      USING ERRCODE = 'invalid_parameter_value', DETAIL = format('The key is (%s).', itself);
   END IF;
   IF refresh THEN
     -- wait for other refreshes
@@ -422,8 +416,7 @@ BEGIN
     RAISE EXCEPTION 'decisions of grouping % were not stored', groups
       USING ERRCODE = 'serialization_failure',
         DETAIL = format('%s of %s pairs have another decision.', n_pairs - n_stored, n_pairs),
-        HINT = 'Another session may have decided at the same time,'
-          ' or a trigger may have kept them. Try again.';
+        HINT = 'The transaction might succeed if retried.';
   END IF;
 
   IF NOT row_security_active(g.decisions) THEN

@@ -3,9 +3,8 @@
 -- removal: statements that delete duplicates and keep what refers to them
 --
 -- The function reads the catalogs and runs nothing. The statements name the schema of each object, as the
--- caller's path may have one that fits better. The map has the columns removed and kept. In the statements, m
--- is a row of it. Gone and kept are the rows of its keys. A row that refers to gone is r. References are
--- foreign keys, and columns that simdup_flag_trigger sets.
+-- caller's path may have one that fits better. In them, m is a row of the map, gone the removed row, kept the
+-- kept row, r a referencing row. References are foreign keys, and flags of simdup_flag_trigger.
 
 CREATE FUNCTION simdup_removal(target regclass, map regclass) RETURNS TABLE (step integer, statement text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 20 SET search_path = pg_catalog, pg_temp
@@ -13,7 +12,7 @@ SET standard_conforming_strings = on AS $function$
 #variable_conflict error
 DECLARE
   key record;
-  missing record;  -- a column of the map
+  missing text;  -- a column of the map
   is_distributed boolean;
   rows_of_map text;
   script record;
@@ -29,11 +28,9 @@ BEGIN
       CASE WHEN a.attcollation NOT IN (0, 100) THEN ' COLLATE ' || a.attcollation::regcollation END) AS type,
     o.oid AS operator, format('OPERATOR(%s.%s)', o.oprnamespace::regnamespace, o.oprname) AS equals
   INTO key
-  FROM (SELECT DISTINCT ON (i.indkey[0]) i.*
-        FROM pg_index AS i
-        WHERE i.indrelid = target AND i.indisunique AND i.indisvalid
-          AND i.indnkeyatts = 1 AND i.indpred IS NULL
-        ORDER BY i.indkey[0], i.indisprimary DESC) AS i
+  FROM (SELECT DISTINCT ON (i.indkey[0]) i.* FROM pg_index AS i
+        WHERE i.indrelid = target AND i.indisunique AND i.indisvalid AND i.indnkeyatts = 1
+          AND i.indpred IS NULL ORDER BY i.indkey[0], i.indisprimary DESC) AS i
     JOIN pg_class AS c ON c.oid = target AND c.relkind IN ('r', 'p') AND NOT c.relispartition
     JOIN pg_attribute AS a ON a.attrelid = target AND a.attnum = i.indkey[0] AND a.attnotnull
     JOIN pg_opclass AS x ON x.oid = i.indclass[0]
@@ -42,11 +39,8 @@ BEGIN
       AND m.amoplefttype = t.oid AND m.amoprighttype = t.oid
     JOIN pg_operator AS o ON o.oid = m.amopopr
   ORDER BY i.indisprimary DESC LIMIT 1;
-  SELECT n.name, coalesce(c.relname, map::text) AS map INTO missing
-  FROM unnest('{removed,kept}'::text[]) AS n (name) LEFT JOIN pg_class AS c ON c.oid = map
-  WHERE NOT EXISTS (
-    SELECT FROM pg_attribute AS a WHERE a.attrelid = map AND a.attname = n.name AND NOT a.attisdropped)
-  LIMIT 1;
+  SELECT max(n.name) INTO missing FROM unnest('{removed,kept}'::text[]) AS n (name) WHERE NOT EXISTS (
+    SELECT FROM pg_attribute AS a WHERE a.attrelid = map AND a.attname = n.name AND NOT a.attisdropped);
   IF to_regclass('pg_dist_partition') IS NOT NULL THEN
     EXECUTE format('SELECT EXISTS (SELECT FROM %s WHERE logicalrelid = $1)', to_regclass('pg_dist_partition'))
       INTO is_distributed USING target;
@@ -57,11 +51,9 @@ BEGIN
     RAISE EXCEPTION '% is a distributed table', target
       USING ERRCODE = 'wrong_object_type', DETAIL = 'The rows of a distributed table are in its shards.',
         HINT = 'Make the map a reference table, and write: DELETE FROM ... USING it.';
-  ELSIF missing.name IS NOT NULL THEN
-    RAISE EXCEPTION 'column "%" of relation "%" does not exist', missing.name, missing.map
-      USING ERRCODE = 'undefined_column',
-        HINT = format('Write a view that has the columns, such as:'
-          ' CREATE VIEW map AS SELECT ... AS removed, ... AS kept FROM %s;', map);
+  ELSIF missing IS NOT NULL THEN
+    RAISE EXCEPTION 'column "%" of relation "%" does not exist', missing, map
+      USING ERRCODE = 'undefined_column';
   ELSIF key.is_key IS NOT TRUE THEN
     RAISE EXCEPTION '% is not a table with a primary key of one column', target
       USING ERRCODE = 'wrong_object_type',
@@ -80,23 +72,20 @@ BEGIN
     flag AS (
       -- the arguments of a trigger end in zero bytes
       SELECT DISTINCT ON (a.attnum) t.tgname, a.attnum, coalesce(k.attnum, key.attnum) AS key
-      FROM pg_trigger AS t
-        JOIN tree ON tree.id = t.tgrelid AND t.tgparentid = 0
+      FROM tree JOIN pg_trigger AS t ON t.tgrelid = tree.id AND t.tgparentid = 0
           AND t.tgfoid = '@extschema@.simdup_flag_trigger()'::regprocedure
         CROSS JOIN LATERAL (
           SELECT array_agg(convert_from(decode(h.hex, 'hex'), getdatabaseencoding()) ORDER BY h.i)
           FROM string_to_table(regexp_replace(encode(t.tgargs, 'hex'), '(..)', '\1 ', 'g'), '00 ')
             WITH ORDINALITY AS h (hex, i)) AS g (args)
         JOIN pg_attribute AS a ON a.attrelid = target AND a.attname = g.args[1]
-        LEFT JOIN pg_attribute AS k ON k.attrelid = target AND EXISTS (
-          SELECT FROM unnest(g.args[2:]) AS o (option),
-            substring(o.option FROM '^\s*key\s*=>\s*(.*?)\s*$') AS name
-          WHERE k.attname = lower(name COLLATE "C") OR name = format('"%s"', replace(k.attname, '"', '""')))
+        LEFT JOIN pg_attribute AS k ON k.attrelid = target AND k.attname = (
+          SELECT (parse_ident(min(substring(o.option FROM '^\s*key\s*=>\s*(.*?)\s*$'))))[1]::name
+          FROM unnest(g.args[2:]) AS o (option))
       ORDER BY a.attnum, t.tgname),
     part AS (
       SELECT c.conname, c.conrelid, true AS is_foreign, u.attnum, a.attname AS other, u.operator, u.i
-      FROM pg_constraint AS c
-        JOIN tree ON tree.id = c.confrelid
+      FROM tree JOIN pg_constraint AS c ON c.confrelid = tree.id
         CROSS JOIN unnest(c.conkey, c.confkey, c.conpfeqop) WITH ORDINALITY AS u (attnum, other, operator, i)
         JOIN pg_attribute AS a ON a.attrelid = c.confrelid AND a.attnum = u.other
       WHERE c.contype = 'f' AND c.conparentid = 0
@@ -131,9 +120,8 @@ BEGIN
         JOIN pg_attribute AS t ON t.attrelid = target AND t.attname = p.other
         JOIN pg_operator AS o ON o.oid = p.operator
         -- a column that is on both sides is a part of the row's own name
-        CROSS JOIN LATERAL (
-          SELECT p.conrelid IN (SELECT tree.id FROM tree),
-            p.conrelid = target AND NOT a.attnotnull AND a.attname <> t.attname) AS r (is_self, clears)
+        CROSS JOIN LATERAL (SELECT p.conrelid IN (SELECT tree.id FROM tree),
+          p.conrelid = target AND NOT a.attnotnull AND a.attname <> t.attname) AS r (is_self, clears)
       GROUP BY p.conrelid, p.conname, p.is_foreign, r.is_self),
     -- the target, and the tables that refer to it, with the stores that keep their rows
     place AS (
@@ -147,8 +135,8 @@ BEGIN
         string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum) AS names,
         string_agg(format('r.%I', a.attname), ', ' ORDER BY a.attnum) AS values,
         -- a prefix with which the store's own columns have names that the table lacks
-        coalesce(max(substring(a.attname FROM
-          '^((simdup_)*)(removed|kept|removed_at|foreign_key|deleted|moved_at)$')) || 'simdup_', '') AS own
+        coalesce(max(substring(a.attname FROM '^((simdup_)*)(removed|kept|removed_at|foreign_key|deleted|'
+          'moved_at)$')) || 'simdup_', '') AS own
       FROM (SELECT target::oid, 0, '_removed' UNION SELECT r.id, 1, '_moved' FROM reference AS r)
           AS k (id, n, ending)
         JOIN pg_class AS c ON c.oid = k.id
@@ -185,8 +173,7 @@ FROM pg_temp.simdup_map AS m
 WHERE NOT EXISTS (SELECT FROM %s AS r
   WHERE r.%s %s m.removed AND r.%sremoved_at OPERATOR(pg_catalog.=) pg_catalog.now())$sql$,
         p.store, key.name, key.equals, p.own)
-      FROM place AS p
-      WHERE p.n = 0
+      FROM place AS p WHERE p.n = 0
       UNION ALL
       SELECT m.id, m.n, format(E'SELECT %L, pg_catalog.count(*)\n%s',
         format('rows of %s that refer to removed rows by %s', m.id::regclass, m.name), m.referring)
@@ -279,8 +266,7 @@ WITH NO DATA$sql$, p.store,
 SELECT %s, m.kept, pg_catalog.now()
 FROM pg_temp.simdup_map AS m
   JOIN %s AS r ON r.%s %s m.removed$sql$, p.store, p.names, p.own, p.values, p.name, key.name, key.equals)
-      FROM place AS p
-      WHERE p.n = 0
+      FROM place AS p WHERE p.n = 0
       UNION ALL
       SELECT 3, m.id, m.n, 0, format($sql$WITH same AS (
   SELECT r.tableoid, r.ctid, m.removed, m.kept, m.moves,
@@ -316,8 +302,7 @@ WHERE r.%s %s m.removed$sql$, m.table, m.clears, key.name, key.equals)
       -- generated columns alone are not set; the check below finds their rows
       SELECT 3, m.id, m.n, 3, format(E'UPDATE %s AS r SET %s\nFROM pg_temp.simdup_map AS m%s\nWHERE %s%s%s',
         m.table, m.sets, rows_of_map, m.matches, m.has_value, m.stays)
-      FROM move AS m
-      WHERE m.sets IS NOT NULL
+      FROM move AS m WHERE m.sets IS NOT NULL
       UNION ALL
       SELECT 4, NULL, NULL, u.i, u.text
       FROM unnest(ARRAY[
@@ -342,5 +327,4 @@ FROM pg_temp.simdup_map AS m
     RETURN NEXT;
   END LOOP;
 END $function$;
-COMMENT ON FUNCTION simdup_removal(regclass, regclass) IS
-  'the statements that remove a map''s keys (removed, kept), archive them and move references; runs nothing';
+COMMENT ON FUNCTION simdup_removal(regclass, regclass) IS 'statements that remove the rows of a map';

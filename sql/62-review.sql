@@ -1,8 +1,8 @@
 --
 -- groups: the pairs that people should look at
 --
--- The engine returns undecided pairs in the order of what an answer decides, more than are wanted. Here
--- their contents weigh in. For two groups, the chance that an answer contradicts the grouping falls with
+-- The engine returns more undecided pairs than are wanted, in the order of the rows that an answer moves.
+-- Here their contents weigh in. For two groups, the chance that an answer contradicts the grouping falls with
 -- their resemblance. For two rows of a group it falls as their resemblance grows.
 
 CREATE FUNCTION simdup_review_pairs(
@@ -22,8 +22,7 @@ BEGIN ATOMIC
   FROM unnest(string_to_array(simdup_numbers(content), ' ')) WITH ORDINALITY AS u (number, place)
   WHERE u.number NOT IN (SELECT unnest(string_to_array(simdup_numbers(other), ' ')));
 END;
-COMMENT ON FUNCTION simdup_own_numbers(text, text) IS
-  'implementation of simdup_review: the numbers of a text that another one lacks';
+COMMENT ON FUNCTION simdup_own_numbers(text, text) IS 'numbers of a text that another one lacks';
 
 -- Rows of a source by their keys: the content, a text or a sketch, and the columns of these names.
 CREATE FUNCTION simdup_source_rows(source regclass, given name[], keys text[], names name[])
@@ -57,8 +56,7 @@ BEGIN
     RETURN NEXT;
   END LOOP;
 END $$;
-COMMENT ON FUNCTION simdup_source_rows(regclass, name[], text[], name[]) IS
-  'implementation of simdup_review: the contents and further columns of rows to show, also in a report';
+COMMENT ON FUNCTION simdup_source_rows(regclass, name[], text[], name[]) IS 'implementation of simdup_review';
 
 CREATE FUNCTION simdup_review(groups regclass, n integer DEFAULT 20) RETURNS TABLE (
   id bigint, other bigint, a text, b text, why text, n_decided bigint, distance integer, resemblance float8,
@@ -142,5 +140,4 @@ BEGIN
     @extschema@.simdup_own_text(p.content_b, p.content_a), p.content_a, p.content_b
   FROM first AS p;
 END $$;
-COMMENT ON FUNCTION simdup_review(regclass, integer) IS
-  'the undecided pairs that a person should look at first, with what makes them doubtful';
+COMMENT ON FUNCTION simdup_review(regclass, integer) IS 'undecided pairs that a person should look at first';

@@ -20,7 +20,7 @@ DECLARE
         WHERE o.classid = d.refclassid AND o.objid = d.refobjid AND o.deptype = 'e' AND o.refobjid = x.oid));
 BEGIN
   IF stranger IS NOT NULL THEN
-    RAISE EXCEPTION 'a function of simdup would call what is not its own: %', stranger
+    RAISE EXCEPTION 'schema contains an object that would shadow a catalog function: %', stranger
       USING ERRCODE = 'duplicate_object', HINT = 'Install it in a schema where nobody else may create.';
   END IF;
 END $$;

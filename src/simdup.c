@@ -18,7 +18,7 @@ PG_MODULE_MAGIC_EXT(.name = "simdup", .version = SIMDUP_VERSION);
 void
 _PG_init(void)
 {
-	simdup_keep_scratch();
+	simdup_raise_mmap_threshold();
 	simdup_progress_init();
 	simdup_hamming_init();
 	simdup_joins_init();

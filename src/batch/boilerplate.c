@@ -116,8 +116,7 @@ end_run(Search *search, FrequentRun *run, double min_share)
 		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				errmsg("too many passages are shared"),
 				errdetail("More than %d runs of %d words are in the share %g of the texts.",
-						  MAX_FREQUENT, SIMDUP_BOILERPLATE_RUN, min_share),
-				errhint("Give a larger min_share."));
+						  MAX_FREQUENT, SIMDUP_BOILERPLATE_RUN, min_share));
 	run->rank = UINT64_MAX - (uint64) run->n_texts;
 	search->frequent[search->n_frequent++] = *run;
 }
@@ -284,14 +283,13 @@ simdup_boilerplate(PG_FUNCTION_ARGS)
 	min_share = simdup_check_fraction(PG_GETARG_FLOAT8(1), "min_share");
 	search.min_words =
 		(size_t) simdup_check_range(PG_GETARG_INT32(2), SIMDUP_BOILERPLATE_RUN,
-									MAX_MIN_WORDS, "min_words",
-									"The number given is %d.");
+									MAX_MIN_WORDS, "min_words");
 	context = AllocSetContextCreate(CurrentMemoryContext, "simdup batch",
 									ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(context);
 	search.row_context =
 		AllocSetContextCreate(context, "simdup row", ALLOCSET_SMALL_SIZES);
-	simdup_progress_begin(get_func_name(fcinfo->flinfo->fn_oid), NULL);
+	simdup_progress_begin(get_func_name(fcinfo->flinfo->fn_oid), false);
 	read_texts(&search, fcinfo);
 	sample_texts(&search);
 	find_frequent(&search, min_share);

@@ -24,7 +24,7 @@
 typedef struct Components
 {
 	SimdupKeys *keys; /* by number; NULL: not yet */
-	/* by row: the number of a key of its, later that of its component's name */
+	/* by row: the number of one of its keys; later, of its component's smallest key */
 	uint32 *row_key;
 } Components;
 
@@ -93,9 +93,9 @@ read_pairs(Components *components, Finding *finding, WindowObject winobj,
 			continue;
 		finding->rows[finding->n_waiting / 2] = (uint32) i;
 		finding->waiting[finding->n_waiting++] =
-			simdup_keys_take(components->keys, no_a ? b : a, false);
+			simdup_keys_take(components->keys, no_a ? b : a);
 		finding->waiting[finding->n_waiting++] =
-			simdup_keys_take(components->keys, no_b ? a : b, false);
+			simdup_keys_take(components->keys, no_b ? a : b);
 		if (finding->n_waiting < finding->most_waiting)
 			continue;
 		MemoryContextSwitchTo(context);
@@ -155,15 +155,13 @@ find_components(Components *components, FunctionCallInfo fcinfo,
 	if (!OidIsValid(type->cmp_proc_finfo.fn_oid))
 		ereport(ERROR, errcode(ERRCODE_UNDEFINED_FUNCTION),
 				errmsg("could not identify a comparison function for type %s",
-					   format_type_be(call->key_type)),
-				errhint(
-					"Cast the values to a type that has one, such as text."));
+					   format_type_be(call->key_type)));
 	components->keys = simdup_keys_begin(call->key_type);
 	components->row_key = simdup_alloc((Size) n * sizeof(uint32));
 	context = AllocSetContextCreate(CurrentMemoryContext, "simdup components",
 									ALLOCSET_DEFAULT_SIZES);
 	MemoryContextSwitchTo(context);
-	simdup_progress_begin(call->function, &call->told);
+	simdup_progress_begin(call->function, call->n_read > 0);
 	finding = palloc0(sizeof(Finding));
 	finding->numbers = simdup_keynumbers_begin(components->keys, call->key_type,
 											   PG_GET_COLLATION());

@@ -1,24 +1,85 @@
 /*
  * decisions.c
- *	  People's decisions about the keys of a grouping: those that hold, and the
- *	  contradictions of the others.
+ *	  The tables of a grouping, and people's decisions about its keys: those that
+ *	  hold, and the contradictions of the others.
  */
 #include "postgres.h"
 #include "compat.h"
 
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
 
-#include "batch/groups.h"
+#include "batch/decisions.h"
 #include "core/host.h"
+#include "server/arguments.h"
 
 /* Keys of a chain that a message shows. */
 #define MOST_SHOWN 20
 
+/* The most columns that are read of one. */
+#define MOST_COLUMNS 4
+
+typedef struct TableReader
+{
+	SimdupRows *rows;
+	Oid table;
+	int n_keys;
+	Oid type; /* of the other columns */
+	void (*sink)(void *arg, Datum *values);
+	void *arg;
+} TableReader;
+
+/* Take a row: a SimdupRowSink. */
+static void
+take_row(void *arg, TupleTableSlot *slot)
+{
+	const TableReader *reader = arg;
+	TupleDesc columns = slot->tts_tupleDescriptor;
+	Datum values[MOST_COLUMNS];
+	MemoryContext old;
+
+	for (int i = 0; i < Min(columns->natts, MOST_COLUMNS); i++)
+	{
+		Form_pg_attribute column = TupleDescAttr(columns, i);
+		bool is_key = i < reader->n_keys;
+		Oid type = is_key ? reader->rows->key_type : reader->type;
+
+		if (column->atttypid != type)
+			ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
+					errmsg("column \"%s\" of relation \"%s\" is of type %s, not %s",
+						   NameStr(column->attname),
+						   get_rel_name(reader->table),
+						   format_type_be(column->atttypid),
+						   format_type_be(type)));
+		simdup_check_not_null(slot->tts_isnull[i], NameStr(column->attname));
+		values[i] =
+			is_key ? simdup_keys_take(reader->rows->keys, slot->tts_values[i])
+				   : slot->tts_values[i];
+	}
+	old = MemoryContextSwitchTo(reader->rows->context);
+	reader->sink(reader->arg, values);
+	MemoryContextSwitchTo(old);
+}
+
+void
+simdup_grouping_table(SimdupRows *rows, Oid table, const char *columns,
+					  const char *query, int n_keys, Oid type,
+					  void (*sink)(void *arg, Datum *values), void *arg)
+{
+	TableReader reader = {rows, table, n_keys, type, sink, arg};
+
+	simdup_run_select(psprintf("SELECT %s FROM %s AS t %s", columns,
+							   simdup_table_name(table), query),
+					  take_row, &reader);
+}
+
 static void
 take_decision(void *arg, Datum *values)
 {
-	SimdupDecided *d = arg;
+	SimdupDecisionSet *d = arg;
 	uint32 keys[2];
 
 	simdup_keynumbers_get(d->rows->numbers, values, 2, keys);
@@ -26,10 +87,10 @@ take_decision(void *arg, Datum *values)
 						 DatumGetBool(values[2]));
 }
 
-SimdupDecided
+SimdupDecisionSet
 simdup_decisions_read(SimdupRows *rows, Oid table)
 {
-	SimdupDecided d = {.rows = rows};
+	SimdupDecisionSet d = {.rows = rows};
 	uint32 n_keys;
 
 	simdup_grouping_table(rows, table, "t.a, t.b, t.same",
@@ -42,7 +103,7 @@ simdup_decisions_read(SimdupRows *rows, Oid table)
 }
 
 char *
-simdup_decided_key(const SimdupDecided *d, uint32 number)
+simdup_decided_key(const SimdupDecisionSet *d, uint32 number)
 {
 	return simdup_key_text(d->rows->key_type,
 						   simdup_keys_get(d->rows->keys, number, 0));
@@ -50,7 +111,7 @@ simdup_decided_key(const SimdupDecided *d, uint32 number)
 
 /* Append the chain of equal rows from a to b. */
 static void
-append_chain(StringInfo text, const SimdupDecided *d, uint32 a, uint32 b)
+append_chain(StringInfo text, const SimdupDecisionSet *d, uint32 a, uint32 b)
 {
 	uint32 *chain;
 	uint32 length =
@@ -70,7 +131,7 @@ append_chain(StringInfo text, const SimdupDecided *d, uint32 a, uint32 b)
 }
 
 char *
-simdup_contradicted(const SimdupDecided *d, const SimdupDecision *passed)
+simdup_contradicted(const SimdupDecisionSet *d, const SimdupDecision *passed)
 {
 	const uint32 *component = d->constraints.component;
 	StringInfoData text;
@@ -97,7 +158,7 @@ simdup_contradicted(const SimdupDecided *d, const SimdupDecision *passed)
 
 /* Tell of decisions that are passed over, and of the first with its reason. */
 static void
-tell_passed(const SimdupDecided *d)
+tell_passed(const SimdupDecisionSet *d)
 {
 	const SimdupDecision *first = d->passed.items;
 
@@ -120,7 +181,7 @@ tell_passed(const SimdupDecided *d)
  * is none of theirs.
  */
 void
-simdup_decisions_apply(SimdupDecided *d)
+simdup_decisions_apply(SimdupDecisionSet *d)
 {
 	uint32 n_rows = d->rows->n;
 	size_t n_left = 0;

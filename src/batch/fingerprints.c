@@ -13,9 +13,7 @@
 #include "core/host.h"
 #include "pairs/elements.h"
 
-/*
- * Distinct fingerprints
- */
+/* Distinct fingerprints */
 
 /* Create a file of at most an item of this size for each row. */
 static SimdupTempFile *
@@ -172,9 +170,7 @@ simdup_row_at(SimdupFingerprints *fingerprints, uint32 position)
 	return number;
 }
 
-/*
- * Near pairs
- */
+/* Near pairs */
 
 typedef struct FingerprintJoin
 {

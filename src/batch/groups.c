@@ -25,9 +25,7 @@
 #include "server/source.h"
 #include "type/simhash64.h"
 
-/*
- * The source
- */
+/* The source */
 
 /* Find the columns of a grouping's source. Contents are read where they decide. */
 static SimdupSource
@@ -68,8 +66,7 @@ key_class(Oid type)
 				errmsg("type %s cannot be the key of a grouping",
 					   format_type_be(type)),
 				errdetail(
-					"It is an array, a domain over a type of an extension, or has no default operator class for btree or hash."),
-				errhint("Cast the key to another type in a view."));
+					"It is an array, a domain over a type of an extension, or has no default operator class for btree or hash."));
 	return entry;
 }
 
@@ -189,7 +186,7 @@ add_row(void *arg, TupleTableSlot *slot)
 	}
 	if (grouping->keys != rows->keys)
 	{
-		simdup_keys_add(grouping->keys, row.key, false);
+		simdup_keys_add(grouping->keys, row.key);
 		if (simdup_pairsort_disk(rows->sort) > 0)
 			simdup_keys_spill(grouping->keys);
 	}
@@ -258,7 +255,6 @@ simdup_grouping_read(FunctionCallInfo fcinfo, const SimdupOptions *options,
 					   source.key, get_rel_name(PG_GETARG_OID(0)),
 					   format_type_be(key_type),
 					   format_type_be(rows->key_type)),
-				errdetail("The grouping has keys of the latter type."),
 				errhint("Cast the key to %s in a view, and name it in the settings.",
 						format_type_be(rows->key_type)));
 	grouping.rows = rows;
@@ -315,9 +311,7 @@ simdup_members_read(SimdupGrouping *grouping, Oid table,
 						  take_member, &reader);
 }
 
-/*
- * Changes
- */
+/* Changes */
 
 typedef struct Changes
 {
@@ -431,7 +425,7 @@ simdup_group_changes(PG_FUNCTION_ARGS)
 {
 	Changes c = {.result = simdup_begin_result(fcinfo)};
 	SimdupOptions options = simdup_options(fcinfo);
-	SimdupDecided decided;
+	SimdupDecisionSet decided;
 	SimdupRows *rows;
 
 	if (simdup_has_null(fcinfo, 0, 4) || PG_ARGISNULL(9))

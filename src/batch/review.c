@@ -64,7 +64,7 @@ typedef struct Review
 	ReturnSetInfo *result;
 	SimdupGrouping grouping;
 	SimdupOptions options;
-	SimdupDecided decided;
+	SimdupDecisionSet decided;
 	uint64 *fp;	   /* by row */
 	uint32 *scope; /* by row */
 
@@ -83,9 +83,7 @@ typedef struct Review
 	Size n_pairs, pairs_size;
 } Review;
 
-/*
- * Distances. With min_resemblance, contents decide at any distance.
- */
+/* Distances. With min_resemblance, contents decide at any distance. */
 static void
 set_limits(Review *r)
 {
@@ -286,7 +284,8 @@ take_blocks(Review *r, uint32 a, uint32 b, int distance)
 typedef struct BlockPairs
 {
 	Review *review;
-	uint32 *next; /* by block: the next one of its fingerprint */
+	SimdupFingerprints *fingerprints;
+	SimdupFingerprint *of_block; /* by its first block */
 } BlockPairs;
 
 /* Take the pairs of two fingerprints' blocks: a SimdupRowPairSink. */
@@ -294,10 +293,17 @@ static void
 take_fingerprints(void *arg, uint32 a, uint32 b, uint32 distance)
 {
 	const BlockPairs *p = arg;
+	const SimdupFingerprint *x = &p->of_block[a];
+	const SimdupFingerprint *y = &p->of_block[b];
 
-	for (uint32 x = a; x != SIMDUP_NO_ROW; x = p->next[x])
-		for (uint32 y = b; y != SIMDUP_NO_ROW; y = p->next[y])
-			take_blocks(p->review, x, y, (int) distance);
+	for (uint32 i = 0; i < x->n; i++)
+		for (uint32 j = a == b ? i + 1 : 0; j < y->n; j++)
+		{
+			CHECK_FOR_INTERRUPTS();
+			take_blocks(p->review, simdup_row_at(p->fingerprints, x->start + i),
+						simdup_row_at(p->fingerprints, y->start + j),
+						(int) distance);
+		}
 }
 
 /* Take the pairs of blocks whose first rows are near. */
@@ -308,10 +314,7 @@ review_between(Review *r)
 					   .budget = r->grouping.rows->budget,
 					   .scope_type = INT8OID};
 	SimdupRows *rows = simdup_rows_feed(&feed, NULL);
-	Size bytes = (r->n_blocks + 1) * sizeof(uint32);
-	BlockPairs p = {r, memset(simdup_alloc(bytes), 0xff, bytes)};
-	SimdupFingerprints *fingerprints;
-	SimdupFingerprint equal;
+	BlockPairs p = {.review = r};
 
 	for (Size i = 0; i < r->n_blocks; i++)
 	{
@@ -321,21 +324,18 @@ review_between(Review *r)
 												  .scope = Int64GetDatum(
 													  r->scope[first])});
 	}
-	fingerprints = simdup_rows_distinct(rows);
-	for (int64 i = 0; simdup_fingerprints_next_equal(fingerprints, &i, &equal);)
-		for (uint32 j = equal.n - 1; j-- > 0;)
-		{
-			uint32 block = simdup_row_at(fingerprints, equal.start + j);
+	p.fingerprints = simdup_rows_distinct(rows);
+	p.of_block = simdup_alloc((r->n_blocks + 1) * sizeof(SimdupFingerprint));
+	for (int64 i = 0; i < p.fingerprints->n; i++)
+	{
+		SimdupFingerprint of = simdup_fingerprint_at(p.fingerprints, i);
+		uint32 first = simdup_row_at(p.fingerprints, of.start);
 
-			p.next[block] = simdup_row_at(fingerprints, equal.start + j + 1);
-			for (uint32 x = p.next[block]; x != SIMDUP_NO_ROW; x = p.next[x])
-			{
-				CHECK_FOR_INTERRUPTS();
-				take_blocks(r, block, x, 0);
-			}
-		}
-	simdup_join_fingerprints(fingerprints, r->most_distance, take_fingerprints,
-							 &p);
+		p.of_block[first] = of;
+		take_fingerprints(&p, first, first, 0);
+	}
+	simdup_join_fingerprints(p.fingerprints, r->most_distance,
+							 take_fingerprints, &p);
 	simdup_rows_end(rows);
 }
 
@@ -344,7 +344,7 @@ static void
 put_pair(const Review *r, const OpenPair *pair, const SimdupDecision *passed,
 		 const char *chain)
 {
-	const SimdupDecided *d = &r->decided;
+	const SimdupDecisionSet *d = &r->decided;
 	/* keys of decisions alone are no rows' */
 	uint32 n = r->grouping.rows == NULL ? 0 : d->rows->n;
 	int64 id = pair->a < n ? r->grouping.ids[pair->a] : SIMDUP_NO_ID;
@@ -373,7 +373,7 @@ put_pair(const Review *r, const OpenPair *pair, const SimdupDecision *passed,
 static void
 put_contradictions(const Review *r, size_t first, size_t n_chains)
 {
-	const SimdupDecided *d = &r->decided;
+	const SimdupDecisionSet *d = &r->decided;
 
 	for (size_t i = 0; i < d->passed.n; i++)
 	{

@@ -23,9 +23,7 @@
 
 #define MAX_ROWS (PG_UINT32_MAX - 1)
 
-/*
- * Options
- */
+/* Options */
 
 static SimdupClusterMethod
 method_of(FunctionCallInfo fcinfo, const char *name)
@@ -125,7 +123,7 @@ simdup_rows_feed(const SimdupFeed *feed, const SimdupOptions *options)
 			elog(ERROR, "contents are of type %s",
 				 format_type_be(feed->content_type));
 	}
-	simdup_progress_begin(feed->function, feed->told);
+	simdup_progress_begin(feed->function, feed->n_before > 0);
 	simdup_progress_phase("reading", 0);
 	return rows;
 }
@@ -161,17 +159,15 @@ simdup_check_room(uint32 n)
 static void
 add_unique_key(SimdupRows *rows, const SimdupRow *row)
 {
-	Datum key = simdup_keys_take(rows->keys, row->key, false);
+	Datum key = simdup_keys_take(rows->keys, row->key);
 	uint32 number;
 
 	simdup_keynumbers_get(rows->numbers, &key, 1, &number);
 	if (number < rows->n)
 		ereport(ERROR, errcode(ERRCODE_CARDINALITY_VIOLATION),
-				errmsg("the source of a grouping has a key twice"),
+				errmsg("duplicate key in the source of a grouping"),
 				errdetail("The key is (%s).",
-						  simdup_key_text(rows->key_type, key)),
-				errhint(
-					"Make the key unique, such as by SELECT DISTINCT ON (key) in a view."));
+						  simdup_key_text(rows->key_type, key)));
 }
 
 /* Return the number of a row's scope. */
@@ -183,7 +179,7 @@ scope_of(SimdupRows *rows, const SimdupRow *row)
 
 	if (rows->scopes == NULL || row->no_scope)
 		return 0;
-	scope = simdup_keys_take(rows->scope_keys, row->scope, false);
+	scope = simdup_keys_take(rows->scope_keys, row->scope);
 	simdup_keynumbers_get(rows->scopes, &scope, 1, &number);
 	return number + 1;
 }

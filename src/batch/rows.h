@@ -45,7 +45,7 @@ extern SimdupOptions simdup_options(FunctionCallInfo fcinfo);
 typedef struct SimdupRows
 {
 	MemoryContext context;	   /* all of the batch, a child of the caller's */
-	MemoryContext row_context; /* for what is made of one row; then reset */
+	MemoryContext row_context; /* reset after each row */
 	int64 budget;			   /* bytes */
 	SimdupOptions options;	   /* zeroed if the function has none */
 
@@ -68,8 +68,8 @@ typedef struct SimdupRows
 } SimdupRows;
 
 /*
- * The rows of a batch that come one by one: what they have. They are numbered in
- * the order in which they are added.
+ * Types and limits of a batch whose rows come one by one. They are numbered in the
+ * order in which they are added.
  */
 typedef struct SimdupFeed
 {
@@ -80,10 +80,7 @@ typedef struct SimdupFeed
 	Oid scope_type; /* InvalidOid: no scopes */
 	Oid scope_collation;
 	Oid content_type; /* where options have a min_resemblance */
-
-	/* of a statement with many batches; else NULL and 0 */
-	TimestampTz *told; /* as in simdup_progress_begin */
-	int64 n_before;	   /* rows of the batches before */
+	int64 n_before;	  /* rows of the statement's batches before */
 } SimdupFeed;
 
 typedef struct SimdupRow
@@ -199,17 +196,14 @@ extern void simdup_join_fingerprint_sides(SimdupFingerprints *fingerprints,
 										  SimdupSideOf side_of,
 										  SimdupRowPairSink sink, void *arg);
 
-/*
- * Windows: windows.c.
- */
+/* Windows: windows.c. */
 
 /* A call of a window function, from one partition of a statement to the next. */
 typedef struct SimdupWindowCall
 {
 	const char *function;
 	Oid key_type;
-	TimestampTz told; /* the last progress message */
-	int64 n_read;	  /* rows of the partitions before */
+	int64 n_read; /* rows of the partitions before */
 } SimdupWindowCall;
 
 /*

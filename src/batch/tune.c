@@ -126,9 +126,8 @@ simdup_tune(PG_FUNCTION_ARGS)
 
 	if (simdup_has_null(fcinfo, 0, 2))
 		return (Datum) 0;
-	max_distance =
-		simdup_check_range(PG_GETARG_INT32(1), 0, SIMHASH64_BITS,
-						   "max_distance", "The distance given is %d.");
+	max_distance = simdup_check_range(PG_GETARG_INT32(1), 0, SIMHASH64_BITS,
+									  "max_distance");
 	source = simdup_source_open(fcinfo, PG_GETARG_OID(0),
 								SIMDUP_SOURCE_HAS(SIMDUP_SOURCE_KEY) |
 									SIMDUP_SOURCE_HAS(SIMDUP_SOURCE_FP));
@@ -137,15 +136,10 @@ simdup_tune(PG_FUNCTION_ARGS)
 	tuning.sample = palloc(SIMDUP_SAMPLE_SIZE * sizeof(uint64));
 	simdup_source_read(&source, sample_row, &tuning);
 	if (tuning.n_null > 0)
-		ereport(NOTICE,
-				errmsg_plural("skipped %lld row without a fingerprint",
-							  "skipped %lld rows without a fingerprint",
-							  (unsigned long) tuning.n_null,
-							  (long long) tuning.n_null),
-				tuning.n_rows > 0
-					? 0
-					: errhint(
-						  "No row has one. Fill the column first: SET fp = minhash64(content)."));
+		ereport(NOTICE, errmsg_plural("skipped %lld row without a fingerprint",
+									  "skipped %lld rows without a fingerprint",
+									  (unsigned long) tuning.n_null,
+									  (long long) tuning.n_null));
 	put_distances(result, &tuning, max_distance);
 	simdup_tempfile_close(tuning.fps);
 	return (Datum) 0;

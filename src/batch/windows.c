@@ -61,9 +61,7 @@ typedef struct Clusters
 	uint32 n_keys;
 } Clusters;
 
-/*
- * Windows
- */
+/* Windows */
 
 void *
 simdup_window_call(FunctionCallInfo fcinfo, Size size)
@@ -105,9 +103,7 @@ simdup_window_argument(WindowObject winobj, int argument, int64 row,
 									WINDOW_SEEK_HEAD, false, isnull, &isout);
 }
 
-/*
- * Arguments
- */
+/* Arguments */
 
 static ClusterCall *
 cluster_call(FunctionCallInfo fcinfo)
@@ -187,9 +183,7 @@ find_options(FunctionCallInfo fcinfo, WindowObject winobj, ClusterCall *call,
 	}
 }
 
-/*
- * Rows
- */
+/* Rows */
 
 /* Read a row. Its values last until the memory of rows is reset. */
 static SimdupRow
@@ -240,9 +234,7 @@ read_rows(WindowObject winobj, const ClusterCall *call, SimdupRows *rows,
 	MemoryContextSwitchTo(rows->context);
 }
 
-/*
- * Clusters
- */
+/* Clusters */
 
 /*
  * Find the cluster of each of n rows. At first, `cluster` lists the n_taken rows that
@@ -269,7 +261,7 @@ static void
 name_cluster(Clusters *clusters, uint32 first, Datum key)
 {
 	clusters->cluster[first] = FIRST + ++clusters->n_keys;
-	simdup_keys_add(clusters->keys, key, false);
+	simdup_keys_add(clusters->keys, key);
 }
 
 /* Name each campaign by the key of its center, which may come after other rows. */
@@ -303,7 +295,6 @@ find_clusters(Clusters *clusters, WindowObject winobj, ClusterCall *call)
 	SimdupFeed feed = {.function = call->call.function,
 					   .budget = (int64) get_hash_memory_limit(),
 					   .content_type = TEXTOID,
-					   .told = &call->call.told,
 					   .n_before = call->call.n_read};
 	MemoryContext old;
 	SimdupRows *rows;

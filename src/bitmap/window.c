@@ -23,9 +23,8 @@ Datum
 simdup_bitmap(PG_FUNCTION_ARGS)
 {
 	SimdupUtf8 utf8 = simdup_text_to_utf8(PG_GETARG_TEXT_PP(0));
-	int n_bits =
-		simdup_check_range(PG_GETARG_INT32(1), 1, SIMDUP_BITMAP_MAX_BITS,
-						   "number of bits", "The number given is %d.");
+	int n_bits = simdup_check_range(PG_GETARG_INT32(1), 1,
+									SIMDUP_BITMAP_MAX_BITS, "number of bits");
 	SimdupProfile profile = {.tokenizer =
 								 simdup_parse_tokenizer(PG_GETARG_TEXT_PP(2)),
 							 .weighting = SIMDUP_WEIGHTING_SET,
@@ -118,8 +117,7 @@ begin_partition(PartitionState *state, WindowObject winobj, int n_bits)
 	simdup_check_not_null(size_isnull, "window_size");
 	simdup_check_not_null(threshold_isnull, "threshold");
 	threshold = simdup_check_share(DatumGetFloat8(given), "threshold");
-	simdup_check_range(size, 1, PG_INT32_MAX, "window size",
-					   "The size given is %d.");
+	simdup_check_range(size, 1, PG_INT32_MAX, "window size");
 
 	/* the window lives in the partition's memory, as long as the partition */
 	old = MemoryContextSwitchTo(GetMemoryChunkContext(state));

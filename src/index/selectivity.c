@@ -242,7 +242,7 @@ histogram_pairs_near(const ColumnStats *a, const ColumnStats *b,
 		return 0.0;
 	for (int i = 0; i < n; i++)
 	{
-		/* evenly spread over what may be more values */
+		/* evenly spread over the values */
 		int at = (int) ((int64) i * a->histogram.n / n);
 		uint64 value = a->histogram.fps[at];
 
@@ -386,9 +386,8 @@ simdup_answer_selectivity(SupportRequestSelectivity *request,
 }
 
 /*
- * Operators of a ball: which argument is the ball, and what is known of its
- * center and radius. An unknown center is the ball itself: no column, and not
- * a constant fingerprint.
+ * Return the clause of an operator with a ball, which may be either argument. An
+ * unknown center is the ball itself: no column, and not a constant fingerprint.
  */
 static SimdupNearClause
 open_ball_clause(FunctionCallInfo fcinfo)

@@ -144,7 +144,7 @@ begin_scan(NearJoinState *state)
 	phase = AllocSetContextCreate(state->context, "simdup join progress",
 								  ALLOCSET_SMALL_SIZES);
 	MemoryContextSwitchTo(phase);
-	simdup_progress_begin(name, NULL);
+	simdup_progress_begin(name, false);
 	MemoryContextSwitchTo(state->context);
 	for (int side = 0; side < 2; side++)
 	{

@@ -66,17 +66,9 @@ simdup_check_not_null(bool isnull, const char *name)
 int
 simdup_check_max_distance(FunctionCallInfo fcinfo, int argument)
 {
-	int max_distance = PG_GETARG_INT32(argument);
-
 	simdup_check_not_null(PG_ARGISNULL(argument), "max_distance");
-	if (max_distance < 0 || max_distance > SIMDUP_MAX_PAIR_DISTANCE)
-		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				errmsg("max_distance must be between 0 and %d",
-					   SIMDUP_MAX_PAIR_DISTANCE),
-				errdetail("The distance given is %d.", max_distance),
-				errhint(
-					"Unrelated fingerprints are about 32 apart; 3 finds copies, 8 near-duplicates."));
-	return max_distance;
+	return simdup_check_range(PG_GETARG_INT32(argument), 0,
+							  SIMDUP_MAX_PAIR_DISTANCE, "max_distance");
 }
 
 double
@@ -100,15 +92,14 @@ simdup_check_fraction(double value, const char *name)
 }
 
 int
-simdup_check_range(int value, int least, int most, const char *name,
-				   const char *detail)
+simdup_check_range(int value, int least, int most, const char *name)
 {
 	if (value < least || value > most)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				most == PG_INT32_MAX
 					? errmsg("%s must be at least %d", name, least)
 					: errmsg("%s must be between %d and %d", name, least, most),
-				errdetail(detail, value));
+				errdetail("The value given is %d.", value));
 	return value;
 }
 

@@ -33,10 +33,8 @@ extern double simdup_check_fraction(double value, const char *name);
 
 /*
  * Return a value that is between two others, of which the larger may be PG_INT32_MAX.
- * The ERROR for another one names it, and has this detail, with %d for the value.
  */
-extern int simdup_check_range(int value, int least, int most, const char *name,
-							  const char *detail);
+extern int simdup_check_range(int value, int least, int most, const char *name);
 
 /* Check whether the value is this word. */
 extern bool simdup_text_is(const text *value, const char *word);
@@ -60,13 +58,13 @@ extern const void *simdup_array_elements(ArrayType *array, const char *name,
 extern ArrayType *simdup_make_array(const void *elements, int n, Oid type);
 
 /*
- * What a function made of one or two arrays, for its next call, which nearly
- * always has equal ones. A struct that begins with a SimdupMemo is one.
+ * A result that a function made of one or two arrays. Its next call nearly always
+ * has equal ones. A struct that begins with a SimdupMemo is one.
  */
 typedef struct SimdupMemo
 {
 	MemoryContext context; /* it and all it points to live there */
-	ArrayType *arrays[2];  /* what it was made of; NULL: none */
+	ArrayType *arrays[2];  /* its sources; NULL: none */
 } SimdupMemo;
 
 /*

@@ -26,7 +26,7 @@
  * touched. Elsewhere this does nothing.
  */
 void
-simdup_keep_scratch(void)
+simdup_raise_mmap_threshold(void)
 {
 	void *volatile block = malloc(MAX_SCRATCH);
 

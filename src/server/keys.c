@@ -83,11 +83,8 @@ simdup_keys_end(SimdupKeys *keys)
 }
 
 Datum
-simdup_keys_take(SimdupKeys *keys, Datum key, bool isnull)
+simdup_keys_take(const SimdupKeys *keys, Datum key)
 {
-	if (isnull)
-		ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				errmsg("key must not be null"), errdetail("A row has no key."));
 	if (keys->len == -1)
 		return PointerGetDatum(PG_DETOAST_DATUM(key));
 	return key;
@@ -130,9 +127,9 @@ keys_store(SimdupKeys *keys, Datum key)
 }
 
 void
-simdup_keys_add(SimdupKeys *keys, Datum key, bool isnull)
+simdup_keys_add(SimdupKeys *keys, Datum key)
 {
-	keys_store(keys, simdup_keys_take(keys, key, isnull));
+	keys_store(keys, simdup_keys_take(keys, key));
 }
 
 void
@@ -246,9 +243,7 @@ simdup_keynumbers_begin(SimdupKeys *keys, Oid type, Oid collation)
 		if (!OidIsValid(numbers->hash.fn_oid))
 			ereport(ERROR, errcode(ERRCODE_UNDEFINED_FUNCTION),
 					errmsg("could not identify a hash function for type %s",
-						   format_type_be(type)),
-					errhint(
-						"Cast the values to a type that has one, such as text."));
+						   format_type_be(type)));
 	}
 	numbers->slots =
 		keyslots_create(GetMemoryChunkContext(numbers), 512, numbers);

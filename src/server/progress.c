@@ -28,18 +28,17 @@ typedef struct Progress
 	const char *phase;
 	int64 done;
 	int64 total;
-	TimestampTz told;
 } Progress;
 
-/* Of the innermost batch: a function in a batch's source may run another. */
+/* The innermost batch: a function in a batch's source may run another. */
 static Progress progress;
 static int progress_calls;
+static TimestampTz last_report;
 
 typedef struct ProgressEnd
 {
 	MemoryContextCallback callback;
 	Progress outer;
-	TimestampTz *told;
 } ProgressEnd;
 
 void
@@ -58,26 +57,22 @@ progress_end(void *arg)
 {
 	ProgressEnd *end = arg;
 
-	if (end->told != NULL)
-		*end->told = progress.told;
 	progress = end->outer;
 	pgstat_report_appname(application_name);
 }
 
 void
-simdup_progress_begin(const char *function, TimestampTz *told)
+simdup_progress_begin(const char *function, bool goes_on)
 {
 	ProgressEnd *end = palloc(sizeof(ProgressEnd));
 
 	end->outer = progress;
-	end->told = told;
 	end->callback.func = progress_end;
 	end->callback.arg = end;
 	MemoryContextRegisterResetCallback(CurrentMemoryContext, &end->callback);
-	memset(&progress, 0, sizeof(progress));
-	progress.function = function;
-	progress.told = told != NULL && *told != 0 ? *told : GetCurrentTimestamp();
-	simdup_progress_phase("starting", 0);
+	progress = (Progress){.function = function, .phase = "starting"};
+	if (!goes_on)
+		last_report = GetCurrentTimestamp();
 }
 
 void
@@ -106,9 +101,9 @@ simdup_progress_look(int64 done)
 		return;
 	progress.done = Max(progress.done, done);
 	now = GetCurrentTimestamp();
-	if (!TimestampDifferenceExceeds(progress.told, now, progress_interval_ms))
+	if (!TimestampDifferenceExceeds(last_report, now, progress_interval_ms))
 		return;
-	progress.told = now;
+	last_report = now;
 	if (progress.total > 0)
 		snprintf(total, sizeof(total), " of " INT64_FORMAT, progress.total);
 	snprintf(message, sizeof(message), "%s: %s, " INT64_FORMAT "%s",

@@ -6,18 +6,15 @@
 #ifndef SIMDUP_SERVER_PROGRESS_H
 #define SIMDUP_SERVER_PROGRESS_H
 
-#include "datatype/timestamp.h"
-
 /* Define simdup.progress_interval, once, when the module loads. */
 extern void simdup_progress_init(void);
 
 /*
  * Begin to report for the named function, until the current memory context is
- * reset or deleted, on every way out. Without it the calls below do nothing.
- * *told is the time of the last report, 0 before the first one. It outlives many
- * short runs of one statement. NULL: there is one run.
+ * reset or deleted, on every way out. Without it the calls below do nothing. Short
+ * runs of one statement go on from the last report.
  */
-extern void simdup_progress_begin(const char *function, TimestampTz *told);
+extern void simdup_progress_begin(const char *function, bool goes_on);
 
 /* Begin a phase of total units, 0 if unknown. phase stays a pointer. */
 extern void simdup_progress_phase(const char *phase, int64 total);
@@ -38,6 +35,6 @@ extern void simdup_progress_done(int64 done);
 extern void simdup_set_for_now(const char *name, const char *value);
 
 /* Let the C library keep the scratch of texts (host.c), when the module loads. */
-extern void simdup_keep_scratch(void);
+extern void simdup_raise_mmap_threshold(void);
 
 #endif /* SIMDUP_SERVER_PROGRESS_H */

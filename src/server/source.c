@@ -223,14 +223,13 @@ is_content(Form_pg_attribute column)
 }
 
 pg_noreturn static void
-no_column(const Columns *c, const char *name, const char *detail)
+no_column(const Columns *c, const char *name)
 {
 	ereport(ERROR, errcode(ERRCODE_UNDEFINED_COLUMN),
 			errmsg("column \"%s\" of relation \"%s\" does not exist", name,
 				   RelationGetRelationName(c->relation)),
-			errdetail_internal("%s", detail),
 			errhint(
-				"Columns of a source are \"key\", \"fp\", \"content\" and \"scope\". A view can name them so."));
+				"Columns of a source are \"key\", \"fp\", \"content\" and \"scope\", or else the primary key and a column with a hamming index. A view can name them so."));
 }
 
 static void
@@ -265,12 +264,11 @@ check_columns(const Columns *c, int wanted)
 
 	if ((wanted & SIMDUP_SOURCE_HAS(SIMDUP_SOURCE_KEY)) &&
 		c->found[SIMDUP_SOURCE_KEY] == NULL)
-		no_column(c, "key", _("There is no primary key of one column either."));
+		no_column(c, "key");
 	if (fp != NULL && wants_fp)
 		check_type(c, fp, is_fingerprint(c, fp), "simhash64");
 	if (content == NULL && (wants_content || to_fingerprint))
-		no_column(c, "content",
-				  _("There is no hamming index of a whole text column either."));
+		no_column(c, "content");
 	if (content != NULL && (wants_content || to_fingerprint))
 		check_type(c, content,
 				   to_fingerprint || (wanted & SIMDUP_SOURCE_TEXTS)
@@ -280,8 +278,7 @@ check_columns(const Columns *c, int wanted)
 	if ((wanted & SIMDUP_SOURCE_HAS(SIMDUP_SOURCE_CLUSTER)) == 0)
 		return;
 	if (cluster == NULL)
-		no_column(c, "cluster",
-				  _("By the method \"given\", it has a key for each row."));
+		no_column(c, "cluster");
 	key_type = c->found[SIMDUP_SOURCE_KEY]->atttypid;
 	check_type(c, cluster, cluster->atttypid == key_type,
 			   format_type_be(key_type));
@@ -348,8 +345,7 @@ find_columns(Columns *c, FunctionCallInfo fcinfo, int wanted)
 			c->found[i] = column_named(c->relation, DatumGetCString(name));
 		if (!is_away && c->found[i] == NULL && is_given && is_refresh &&
 			i != SIMDUP_SOURCE_KEY)
-			no_column(c, DatumGetCString(name),
-					  _("The settings of the grouping name it."));
+			no_column(c, DatumGetCString(name));
 		if (c->found[i] == NULL && (!is_away || i == SIMDUP_SOURCE_CONTENT))
 			c->found[i] = column_named(c->relation, column_names[i]);
 		if (c->found[i] != NULL || is_away)

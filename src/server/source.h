@@ -81,13 +81,13 @@ extern SimdupKeys *simdup_keys_begin(Oid type);
 extern void simdup_keys_end(SimdupKeys *keys);
 
 /*
- * Add the key of the next row; rows are numbered from 0. ERROR if it is NULL.
- * A key that is toasted is expanded in the current memory context.
+ * Add the key of the next row; rows are numbered from 0. A key that is toasted is
+ * expanded in the current memory context.
  */
-extern void simdup_keys_add(SimdupKeys *keys, Datum key, bool isnull);
+extern void simdup_keys_add(SimdupKeys *keys, Datum key);
 
 /* Return a key as it is stored, of the type of the keys. */
-extern Datum simdup_keys_take(SimdupKeys *keys, Datum key, bool isnull);
+extern Datum simdup_keys_take(const SimdupKeys *keys, Datum key);
 
 /* Move the keys to temporary files; later ones go there, too. */
 extern void simdup_keys_spill(SimdupKeys *keys);
@@ -104,7 +104,7 @@ typedef struct SimdupKeyNumbers SimdupKeyNumbers;
 
 /*
  * Begin numbers for the keys of an empty store, which gets each key once. The
- * collation says which texts are equal. Of a store on disk, each key that is known is
+ * collation says which texts are equal. In a store on disk, each look-up of a known key is a
  * read.
  */
 extern SimdupKeyNumbers *simdup_keynumbers_begin(SimdupKeys *keys, Oid type,

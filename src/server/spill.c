@@ -220,7 +220,7 @@ simdup_tempfile_read(SimdupTempFile *file, int64 offset, void *data, size_t len)
 
 /* Pairs that are read from a run at a time. */
 #define CHUNK 512
-/* Of a run that is read: its chunk, and BufFile's buffer. */
+/* Memory to read a run: its chunk, and BufFile's buffer. */
 #define RUN_BYTES (CHUNK * sizeof(SimdupEntry) + BLCKSZ)
 #define MIN_RUNS 16
 #define MAX_RUNS 256

@@ -35,10 +35,10 @@
 
 #define QUEUE_SIZE ((Size) 65536)
 #define PAIRS_SENT 1024
-/* Of the leader, 8 MB at most. */
+/* The leader keeps 8 MB at most. */
 #define OWN_MESSAGES 1000
 
-/* Of a worker: its queue, and the server's own for its errors. */
+/* Memory for a worker: its queue, and the server's own for its errors. */
 #define WORKER_MEMORY (QUEUE_SIZE + 16384)
 
 /* Parallel contexts have further memory, for the transaction's state. */
@@ -78,9 +78,9 @@ typedef struct JoinLeader
 	uint32 next; /* tile to report */
 } JoinLeader;
 
-/* Look at a queue. Return whether it has a message, or has closed now. */
+/* Poll a queue. Return whether it has a message, or has closed now. */
 static bool
-look_at_queue(Queue *queue)
+poll_queue(Queue *queue)
 {
 	Size size;
 	void *data;
@@ -129,7 +129,7 @@ report_until(JoinLeader *leader, uint32 tile)
 		{
 			Queue *queue = &leader->queues[i];
 
-			any = look_at_queue(queue) || any;
+			any = poll_queue(queue) || any;
 			all_closed = all_closed && queue->is_closed;
 			if (queue->head != NULL && report_message(leader, queue->head))
 			{
@@ -266,7 +266,7 @@ workers_that_fit(int n, Size task_size)
 
 /* Add the way out to the server's error, where the room went meanwhile. */
 static void
-hint_at_room(void *arg pg_attribute_unused())
+add_shm_hint(void *arg pg_attribute_unused())
 {
 	if (geterrcode() == ERRCODE_DISK_FULL ||
 		geterrcode() == ERRCODE_OUT_OF_MEMORY)
@@ -281,7 +281,7 @@ begin_help(void *arg, size_t size)
 	JoinLeader *leader = arg;
 	int n_workers = Min(max_parallel_workers_per_gather, max_parallel_workers);
 	ErrorContextCallback callback = {.previous = error_context_stack,
-									 .callback = hint_at_room};
+									 .callback = add_shm_hint};
 	ParallelContext *context;
 	void *task;
 

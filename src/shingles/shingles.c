@@ -77,9 +77,8 @@ simdup_shingle_winnow(PG_FUNCTION_ARGS)
 	SimdupUtf8 content = simdup_text_to_utf8(PG_GETARG_TEXT_PP(0));
 	SimdupShingling shingling =
 		simdup_get_resemblance(PG_GETARG_INT32(1), PG_GETARG_TEXT_PP(3));
-	int window =
-		simdup_check_range(PG_GETARG_INT32(2), 1, SIMDUP_MAX_WINNOW_WINDOW,
-						   "window", "The value given is %d.");
+	int window = simdup_check_range(PG_GETARG_INT32(2), 1,
+									SIMDUP_MAX_WINNOW_WINDOW, "window");
 	SimdupHashes set = {0};
 
 	if (!simdup_winnow(shingling, window, content.bytes, content.len, &set))
@@ -89,9 +88,7 @@ simdup_shingle_winnow(PG_FUNCTION_ARGS)
 	PG_RETURN_ARRAYTYPE_P(simdup_make_array(set.hashes, (int) set.n, INT8OID));
 }
 
-/*
- * Rabin fingerprints
- */
+/* Rabin fingerprints */
 
 static int64
 rabin_fingerprint(const void *bytes, size_t len, int degree)
@@ -193,8 +190,8 @@ simdup_shingle_sketch(PG_FUNCTION_ARGS)
 {
 	SimdupShingling shingling =
 		simdup_get_shingling(PG_GETARG_INT32(1), PG_GETARG_TEXT_PP(3));
-	int modulus = simdup_check_range(PG_GETARG_INT32(2), 1, PG_INT32_MAX,
-									 "modulus", "The modulus given is %d.");
+	int modulus =
+		simdup_check_range(PG_GETARG_INT32(2), 1, PG_INT32_MAX, "modulus");
 
 	return make_sketch(fcinfo, shingling, (uint64) modulus,
 					   SIMDUP_MAX_SHINGLES);
@@ -206,8 +203,8 @@ simdup_shingle_sketch_bottom(PG_FUNCTION_ARGS)
 {
 	SimdupShingling shingling =
 		simdup_get_shingling(PG_GETARG_INT32(1), PG_GETARG_TEXT_PP(3));
-	int k = simdup_check_range(PG_GETARG_INT32(2), 1, PG_INT32_MAX,
-							   "sketch size", "The size given is %d.");
+	int k =
+		simdup_check_range(PG_GETARG_INT32(2), 1, PG_INT32_MAX, "sketch size");
 
 	return make_sketch(fcinfo, shingling, 1, (size_t) k);
 }
@@ -247,7 +244,7 @@ simdup_sketch_resemblance(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	if (!PG_ARGISNULL(2))
 		k = simdup_check_range(PG_GETARG_INT32(2), 1, PG_INT32_MAX,
-							   "sketch size", "The size given is %d.");
+							   "sketch size");
 	a = get_sketch(PG_GETARG_ARRAYTYPE_P(0), &n_a);
 	b = get_sketch(PG_GETARG_ARRAYTYPE_P(1), &n_b);
 	if (n_a == 0 || n_b == 0)
@@ -275,7 +272,7 @@ simdup_super_shingles(PG_FUNCTION_ARGS)
 	int n;
 	const int64 *values = get_sketch(PG_GETARG_ARRAYTYPE_P(0), &n);
 	int w = simdup_check_range(PG_GETARG_INT32(1), 1, PG_INT32_MAX,
-							   "super-shingle width", "The width given is %d.");
+							   "super-shingle width");
 	uint64 *bytes; /* big-endian */
 	SimdupHashes set = {0};
 
@@ -295,17 +292,14 @@ simdup_super_shingles(PG_FUNCTION_ARGS)
 	PG_RETURN_ARRAYTYPE_P(simdup_make_array(set.hashes, (int) set.n, INT8OID));
 }
 
-/*
- * MinHash signatures, their similarity and their bands for a GIN index.
- */
+/* MinHash signatures, their similarity and their bands for a GIN index. */
 
 #define MAX_HASHES 4096
 
 static int
 checked_n_hashes(int n_hashes)
 {
-	return simdup_check_range(n_hashes, 1, MAX_HASHES, "number of hashes",
-							  "The number given is %d.");
+	return simdup_check_range(n_hashes, 1, MAX_HASHES, "number of hashes");
 }
 
 PG_FUNCTION_INFO_V1(simdup_minhash_signature);

@@ -21,9 +21,7 @@
 #include "server/arguments.h"
 #include "text/simhash.h"
 
-/*
- * The terms of a text, and terms given as an array, with weights.
- */
+/* The terms of a text, and terms given as an array, with weights. */
 
 /* Terms from an array, sorted by hash. */
 typedef struct Lexicon
@@ -263,9 +261,7 @@ simdup_term_idf_final(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(makeArrayResult(rows, CurrentMemoryContext));
 }
 
-/*
- * I-Match signatures and their lexicon (Chowdhury et al. 2002).
- */
+/* I-Match signatures and their lexicon (Chowdhury et al. 2002). */
 
 #define MAX_LEXICONS 100
 
@@ -296,8 +292,7 @@ simdup_imatch_fingerprints(PG_FUNCTION_ARGS)
 	const Lexicon *lexicon =
 		get_lexicon(fcinfo, PG_GETARG_ARRAYTYPE_P(1), NULL);
 	int n_lexicons = simdup_check_range(PG_GETARG_INT32(2), 0, MAX_LEXICONS,
-										"number of random lexicons",
-										"The number given is %d.");
+										"number of random lexicons");
 	double keep = PG_GETARG_FLOAT8(3);
 	uint64 signatures[MAX_LEXICONS + 1];
 	int n_signatures = 0;
@@ -307,8 +302,7 @@ simdup_imatch_fingerprints(PG_FUNCTION_ARGS)
 	if (!(keep > 0 && keep < 1))
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("keep must be greater than 0 and less than 1"),
-				errdetail("The share given is %s.", float8out_internal(keep)),
-				errhint("A random lexicon keeps this share of the terms."));
+				errdetail("The value given is %s.", float8out_internal(keep)));
 	terms = terms_of(PG_GETARG_TEXT_PP(0), PG_GETARG_TEXT_PP(4), &n);
 	for (int i = 0; i <= n_lexicons; i++)
 		n_signatures +=
@@ -347,9 +341,7 @@ simdup_imatch_lexicon_final(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(makeArrayResult(lexicon, CurrentMemoryContext));
 }
 
-/*
- * Cosine of two texts in the vector space model, and its weights by idf.
- */
+/* Cosine of two texts in the vector space model, and its weights by idf. */
 
 static Datum
 cosine_of(FunctionCallInfo fcinfo, const Lexicon *lexicon,

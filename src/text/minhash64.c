@@ -78,8 +78,7 @@ simdup_too_many_shingles(void)
 static int
 check_folded_width(int w)
 {
-	return simdup_check_range(w, 1, SIMDUP_MAX_FOLDED_W, "shingle width",
-							  "The width given is %d.");
+	return simdup_check_range(w, 1, SIMDUP_MAX_FOLDED_W, "shingle width");
 }
 
 SimdupShingling
@@ -158,8 +157,7 @@ simdup_utf8_minhash64(SimdupUtf8 content, SimdupShingling shingling,
 	CountedSketch counted = {.min_features = (size_t) min_features};
 	const uint64_t *keys = NULL;
 
-	simdup_check_range(min_features, 0, MAX_MIN_FEATURES, "min_features",
-					   "The value given is %d.");
+	simdup_check_range(min_features, 0, MAX_MIN_FEATURES, "min_features");
 	simdup_sketch_begin(&counted.sketch, SIMDUP_MINHASH64_BINS);
 	simdup_folded_elements(shingling, content.bytes, content.len, add_counted,
 						   &counted);
@@ -235,9 +233,8 @@ simdup_minhash64_row(PG_FUNCTION_ARGS)
 
 	simdup_check_not_null(PG_ARGISNULL(2), "field_bits");
 	simdup_check_not_null(PG_ARGISNULL(5), "min_features");
-	field_bits =
-		simdup_check_range(PG_GETARG_INT32(2), 0, SIMDUP_MAX_FIELD_BITS,
-						   "field_bits", "The value given is %d.");
+	field_bits = simdup_check_range(PG_GETARG_INT32(2), 0,
+									SIMDUP_MAX_FIELD_BITS, "field_bits");
 	if (PG_ARGISNULL(0) ||
 		!simdup_utf8_minhash64(simdup_text_to_utf8(PG_GETARG_TEXT_PP(0)),
 							   shingling, PG_GETARG_INT32(5), &fp))
@@ -306,8 +303,8 @@ PG_FUNCTION_INFO_V1(simdup_minhash64_resemblance);
 Datum
 simdup_minhash64_resemblance(PG_FUNCTION_ARGS)
 {
-	int distance = simdup_check_range(PG_GETARG_INT32(0), 0, SIMHASH64_BITS,
-									  "distance", "The distance given is %d.");
+	int distance =
+		simdup_check_range(PG_GETARG_INT32(0), 0, SIMHASH64_BITS, "distance");
 
 	PG_RETURN_FLOAT8(simdup_agreement_resemblance(distance, SIMHASH64_BITS));
 }
@@ -336,9 +333,8 @@ simdup_minhash_bits(PG_FUNCTION_ARGS)
 {
 	SimdupShingling shingling = simdup_get_folded_shingling(fcinfo, 2, 3);
 	SimdupUtf8 content = simdup_text_to_utf8(PG_GETARG_TEXT_PP(0));
-	int n_bits =
-		simdup_check_range(PG_GETARG_INT32(1), MIN_BITS, MAX_BITS,
-						   "number of bits", "The number given is %d.");
+	int n_bits = simdup_check_range(PG_GETARG_INT32(1), MIN_BITS, MAX_BITS,
+									"number of bits");
 	CountedSketch counted = {0};
 	const uint64_t *keys;
 	Size size = VARBITTOTALLEN(n_bits);

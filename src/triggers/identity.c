@@ -1,7 +1,7 @@
 /*
  * identity.c
- *	  Which stored rows are no other row than the new one, or have a chain of flags
- *	  that leads to it. README has the rules.
+ *	  Detects stored rows that are the new row, or whose flags lead to it. README has
+ *	  the rules.
  */
 #include "postgres.h"
 #include "compat.h"

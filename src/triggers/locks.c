@@ -95,12 +95,12 @@ slot_tag(int slot)
 }
 
 /*
- * Forget what is gone. A new transaction has nothing. The rollback of a
+ * Forget locks that are gone. A new transaction has none. The rollback of a
  * savepoint gives back the slots that were taken last. The count of locks
  * stays: the transaction asks for the reserve earlier then.
  */
 static void
-forget_what_is_gone(void)
+forget_gone_locks(void)
 {
 	FullTransactionId current = GetTopFullTransactionId();
 
@@ -167,7 +167,7 @@ reserve_locks(int n)
 {
 	int room;
 
-	forget_what_is_gone();
+	forget_gone_locks();
 	/* a slot costs an entry of its own */
 	room = max_locks_per_xact / 4 + n_held * (slot_size() - 1);
 	while (room < locks_taken + n)
@@ -280,9 +280,7 @@ simdup_lock_arrivals(PG_FUNCTION_ARGS)
 	if (tables == NIL)
 		ereport(ERROR, errcode(ERRCODE_UNDEFINED_OBJECT),
 				errmsg("relation \"%s\" has no trigger that locks arrivals",
-					   name),
-				errhint("Name a table with a reject trigger, or with a flag or log trigger that has the option '%s'.",
-						"lock => true"));
+					   name));
 	foreach (cell, tables)
 		lock_table(lfirst_oid(cell));
 	PG_RETURN_VOID();

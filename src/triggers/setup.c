@@ -12,7 +12,9 @@
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
+#include "access/sysattr.h"
 #include "catalog/index.h"
+#include "catalog/pg_constraint.h"
 #include "catalog/pg_trigger.h"
 #include "executor/executor.h"
 #include "optimizer/optimizer.h"
@@ -108,31 +110,25 @@ trimmed(const char *bytes, size_t len)
 	return pnstrdup(bytes, len);
 }
 
-/* Return the name of an option, or NULL if its argument is none. */
-static char *
-option_name(const char *argument)
-{
-	const char *arrow = strstr(argument, ARROW);
-
-	return arrow == NULL ? NULL : trimmed(argument, arrow - argument);
-}
-
 /*
- * Set an option, written "name => value". Return false if there is no such
- * option, or not of this value.
+ * Set an option, written "name => value". Return false if there is no such option,
+ * or not of this value. Note one that was set before.
  */
 static bool
 set_option(TriggerOptions *options, TriggerKind kind, const char *argument)
 {
-	const char *name = option_name(argument);
-	const char *rest;
+	const char *arrow = strstr(argument, ARROW);
+	List *index;
+	char *name;
 	char *value;
-	List *names;
 
-	if (name == NULL)
+	if (arrow == NULL)
 		return false;
-	rest = strstr(argument, ARROW) + strlen(ARROW);
-	value = trimmed(rest, strlen(rest));
+	name = trimmed(argument, arrow - argument);
+	value = trimmed(arrow + strlen(ARROW), strlen(arrow + strlen(ARROW)));
+	if (list_member(options->given, makeString(name)))
+		options->repeated = name;
+	options->given = lappend(options->given, makeString(name));
 	if (strcmp(name, "max_distance") == 0)
 		return (options->max_distance = parse_distance(value)) >= 0;
 	if (strcmp(name, "lock") == 0)
@@ -143,28 +139,21 @@ set_option(TriggerOptions *options, TriggerKind kind, const char *argument)
 									   : list_length(options->key) == 1);
 	if (strcmp(name, "columns") == 0)
 		return SplitIdentifierString(value, ',', &options->columns);
-	if (strcmp(name, "index") == 0)
-	{
-		if (!SplitIdentifierString(value, ',', &names) ||
-			list_length(names) != 1)
-			return false;
-		options->index = linitial(names);
-	}
-	else if (strcmp(name, "condition") == 0)
+	if (strcmp(name, "condition") == 0)
 		options->condition = value;
+	else if (strcmp(name, "index") == 0 &&
+			 SplitIdentifierString(value, ',', &index) &&
+			 list_length(index) == 1)
+		options->index = linitial(index);
 	else
 		return false;
 	return true;
 }
 
-/* Options follow the first argument of flag and log. */
-static int
-first_option(TriggerKind kind)
-{
-	return kind == TRIGGER_REJECT ? 0 : 1;
-}
-
-/* Read the options. Return an argument that is none, or NULL. */
+/*
+ * Read the options, which follow the first argument of flag and log. Return an
+ * argument that is none, or NULL.
+ */
 static const char *
 read_options(const Trigger *trigger, TriggerKind kind, TriggerOptions *options)
 {
@@ -172,7 +161,7 @@ read_options(const Trigger *trigger, TriggerKind kind, TriggerOptions *options)
 
 	*options = (TriggerOptions){.max_distance = DEFAULT_MAX_DISTANCE,
 								.lock = kind == TRIGGER_REJECT};
-	for (int i = first_option(kind); i < trigger->tgnargs; i++)
+	for (int i = kind == TRIGGER_REJECT ? 0 : 1; i < trigger->tgnargs; i++)
 		if (!set_option(options, kind, trigger->tgargs[i]) && wrong == NULL)
 			wrong = trigger->tgargs[i];
 	return wrong;
@@ -193,8 +182,7 @@ find_column(TriggerData *trigdata, const TriggerState *state, const char *name,
 	if (attnum <= 0)
 		ereport(ERROR, errcode(ERRCODE_UNDEFINED_COLUMN),
 				errmsg("column \"%s\" of relation \"%s\" does not exist", name,
-					   table),
-				add_hint(trigdata, state->kind));
+					   table));
 	generated = TupleDescAttr(state->tupdesc, attnum - 1)->attgenerated;
 	if (generated != '\0' &&
 		(is_set || generated != ATTRIBUTE_GENERATED_STORED))
@@ -202,7 +190,7 @@ find_column(TriggerData *trigdata, const TriggerState *state, const char *name,
 				errmsg("column \"%s\" of relation \"%s\" is generated", name,
 					   table),
 				is_set
-					? add_hint(trigdata, state->kind)
+					? 0
 					: errhint(
 						  "A virtual column is not stored, and cannot be compared: name the columns that it is computed from."));
 	return attnum;
@@ -212,35 +200,26 @@ find_column(TriggerData *trigdata, const TriggerState *state, const char *name,
 static List *
 primary_key(Oid relid, TriggerKind kind)
 {
-	Relation table = table_open(relid, AccessShareLock);
+	Oid constraint;
+	Bitmapset *columns = get_primary_key_attnos(relid, true, &constraint);
 	List *names = NIL;
-	ListCell *cell;
+	int i = -1;
 
-	foreach (cell, RelationGetIndexList(table))
-	{
-		Relation index = index_open(lfirst_oid(cell), AccessShareLock);
-		Form_pg_index form = index->rd_index;
-
-		if (form->indisprimary && form->indisvalid &&
-			(kind == TRIGGER_REJECT || form->indnkeyatts == 1))
-			for (int i = 0; i < form->indnkeyatts; i++)
-				names =
-					lappend(names,
-							get_attname(relid, form->indkey.values[i], false));
-		index_close(index, NoLock);
-	}
-	table_close(table, NoLock);
-	if (names == NIL)
+	while ((i = bms_next_member(columns, i)) >= 0)
+		names =
+			lappend(names,
+					get_attname(relid,
+								(AttrNumber) (i +
+											  FirstLowInvalidHeapAttributeNumber),
+								false));
+	if (names == NIL || (kind != TRIGGER_REJECT && list_length(names) > 1))
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				kind == TRIGGER_REJECT
 					? errmsg("relation \"%s\" has no primary key",
 							 get_rel_name(relid))
 					: errmsg("relation \"%s\" has no primary key of one column",
 							 get_rel_name(relid)),
-				kind == TRIGGER_REJECT
-					? errhint("Name the columns of the key: '%s'.",
-							  "key => column, ...")
-					: errhint("Name a unique column: '%s'.", "key => column"));
+				errhint("Name a unique column: '%s'.", "key => column"));
 	return names;
 }
 
@@ -259,10 +238,7 @@ find_flag(TriggerData *trigdata, TriggerState *state)
 		ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
 				errmsg("column \"%s\" of relation \"%s\" cannot take values of column \"%s\"",
 					   name, RelationGetRelationName(trigdata->tg_relation),
-					   NameStr(key->attname)),
-				errhint("Give the flag the type of the key, %s, and a column of its own.",
-						format_type_with_typemod(key->atttypid,
-												 key->atttypmod)));
+					   NameStr(key->attname)));
 }
 
 int
@@ -338,26 +314,6 @@ read_triggers(Oid relid, TriggerState *state)
 	FreeTriggerDesc(desc);
 }
 
-/* ERROR if an option is given more than once. All are options. */
-static void
-check_given_once(TriggerData *trigdata, TriggerKind kind)
-{
-	const Trigger *trigger = trigdata->tg_trigger;
-
-	for (int i = first_option(kind); i < trigger->tgnargs; i++)
-	{
-		const char *name = option_name(trigger->tgargs[i]);
-
-		for (int j = first_option(kind); j < i; j++)
-			if (strcmp(name, option_name(trigger->tgargs[j])) == 0)
-				ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("conflicting or redundant options"),
-						errdetail("Option \"%s\" is given more than once.",
-								  name),
-						add_hint(trigdata, kind));
-	}
-}
-
 /* Read the options of the trigger that fires. */
 static void
 read_own_options(TriggerData *trigdata, TriggerState *state)
@@ -376,13 +332,13 @@ read_own_options(TriggerData *trigdata, TriggerState *state)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("unrecognized option of function \"%s\": \"%s\"",
 					   functions[kind], wrong),
-				strchr(wrong, '=') != NULL && strstr(wrong, ARROW) == NULL
-					? errdetail(
-						  "An option and its value stand on the two sides of \"=>\", not of \"=\" or \":=\".")
-					: errdetail("The options are max_distance (0 to %d), key (for flag and log, one column), columns, index, condition, and for flag and log, lock (true or false).",
-								SIMHASH64_BITS),
-				add_hint(trigdata, kind));
-	check_given_once(trigdata, kind);
+				errdetail("Options \"name => value\" are max_distance (0 to %d), key (for flag and log, one column), columns, index, condition, and for flag and log, lock (true or false).",
+						  SIMHASH64_BITS));
+	if (state->options.repeated != NULL)
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("conflicting or redundant options"),
+				errdetail("Option \"%s\" is given more than once.",
+						  state->options.repeated));
 }
 
 /*
@@ -464,9 +420,7 @@ find_table(TriggerData *trigdata, TriggerState *state)
 		ereport(ERROR, errcode(ERRCODE_UNDEFINED_OBJECT),
 				errmsg("trigger \"%s\" for table \"%s\" does not exist",
 					   trigdata->tg_trigger->tgname,
-					   RelationGetRelationName(trigdata->tg_relation)),
-				errdetail(
-					"The partitioned table that had it was changed or dropped while a statement wrote to its partition."));
+					   RelationGetRelationName(trigdata->tg_relation)));
 }
 
 /* Return the columns that an index and its predicate are of. */
@@ -497,7 +451,7 @@ index_columns(TupleDesc tupdesc, const IndexInfo *info)
  * has its values. If columns of the partition key change beside others, or those
  * of an exclusion, the row is the same one elsewhere, and only locks. BEFORE
  * triggers fire before generated columns are stored. A later trigger may still
- * change what they depend on.
+ * change the columns that they are computed from.
  */
 static void
 find_deciding(TriggerData *trigdata, TriggerState *state)

@@ -30,6 +30,8 @@ typedef struct TriggerOptions
 	List *columns;	 /* further ones whose change makes it act */
 	char *index;	 /* NULL: the only one */
 	char *condition; /* NULL: every near row counts */
+	List *given;	 /* names of options */
+	char *repeated;	 /* one that was given more than once, or NULL */
 } TriggerOptions;
 
 /* Generated columns of a table, and how to compute them. */
@@ -78,7 +80,7 @@ typedef struct NewRow
 	ItemPointerData stored_tid; /* of its version in the table, if there is one */
 } NewRow;
 
-/* A near row, at first only what an index tells of it: distance and TID. */
+/* A near row. The index gives its distance and TID, the table its key. */
 typedef struct NearRow
 {
 	Datum key; /* for flag and log */
@@ -92,9 +94,10 @@ typedef struct NearRow
 typedef struct NearSearch
 {
 	Snapshot snapshot; /* NULL: nothing may be found */
-	CommandId command; /* that wrote the new row, if that decides what is newer */
-	bool asks;		   /* for each row: does the user see it? */
-	Datum new_row;	   /* for the condition; 0 if not made yet */
+	CommandId
+		command; /* that wrote the new row, if that decides which row is newer */
+	bool asks;	 /* for each row: does the user see it? */
+	Datum new_row; /* for the condition; 0 if not made yet */
 
 	/* nearest first; those of one distance are read at once */
 	int64 n_rows;
@@ -116,7 +119,7 @@ typedef struct TriggerState
 	int lock_distance; /* the distance by which it locks */
 	Oid function;	   /* its schema is where the extension's objects are */
 
-	/* the table that has the trigger, or what it is a clone of */
+	/* the table that has the trigger, or the one that it is a clone of */
 	Oid table;
 	TupleDesc table_desc;
 	Oid index;
@@ -146,7 +149,7 @@ typedef struct TriggerState
 
 	Oid condition_oid;
 	Oid log_table;
-	Oid log_types[4]; /* of what is written there */
+	Oid log_types[4]; /* of the columns written there */
 	FmgrInfo condition_function;
 
 	/* the row that it fires for */
@@ -217,7 +220,7 @@ extern void simdup_trigger_find_targets(TriggerState *state);
 extern void simdup_trigger_open_targets(TriggerState *state);
 
 /*
- * Close what is open; locks stay until the transaction ends. After an ERROR the
+ * Close tables and indexes; locks stay until the transaction ends. After an ERROR the
  * server closes them, and the state ends with the statement.
  */
 extern void simdup_trigger_close_targets(TriggerState *state);
@@ -299,7 +302,7 @@ extern bool simdup_trigger_passes_over(TriggerState *state,
 extern Oid simdup_trigger_find_condition(const TriggerState *state);
 
 /*
- * Find out what a search has to ask of near rows. Return false if the trigger tells
+ * Find out whether a search asks if the user sees a near row. Return false if the trigger tells
  * the user of rows, and the user may read none.
  */
 extern bool simdup_trigger_may_search(TriggerState *state);
@@ -308,8 +311,8 @@ extern bool simdup_trigger_may_search(TriggerState *state);
 extern bool simdup_trigger_counts(TriggerState *state, const NearRow *near);
 
 /*
- * Add what a refusal tells of the near row, by its key "(names)=(values)":
- * nothing that a SELECT would not. Its distance is for users who may read the
+ * Add the DETAIL of a refusal about the near row, by its key "(names)=(values)":
+ * nothing that a SELECT would not show. Its distance is for users who may read the
  * table.
  */
 extern int simdup_trigger_detail(const TriggerState *state, const char *key,

@@ -39,11 +39,8 @@ hint_about(const char *str)
 			return errhint(
 				"Leave out the prefix, and write leading zeros: lpad(substr(x, 3), 16, '0')::simhash64.");
 		case SIMDUP_HASH_SHORT:
-			if (strspn(str, "0123456789") == strlen(str))
-				return errhint(
-					"Cast a decimal number by way of numeric: x::numeric::simhash64. Hexadecimal digits need leading zeros: lpad(x, 16, '0')::simhash64.");
 			return errhint(
-				"The value has fewer than 16 digits. Write leading zeros: lpad(x, 16, '0')::simhash64.");
+				"Write leading zeros: lpad(x, 16, '0')::simhash64. Cast a decimal number by way of numeric: x::numeric::simhash64.");
 		case SIMDUP_HASH_UNSIGNED:
 			return errhint(
 				"Cast a decimal number by way of numeric: x::numeric::simhash64.");
@@ -205,16 +202,9 @@ Datum
 simdup_simhash_blocks(PG_FUNCTION_ARGS)
 {
 	uint64 fp = PG_GETARG_SIMHASH64(0);
-	int n = PG_GETARG_INT32(1);
+	int n = simdup_check_range(PG_GETARG_INT32(1), SIMHASH_MIN_BLOCKS,
+							   SIMHASH_MAX_BLOCKS, "number of blocks");
 	uint64 blocks[SIMHASH_MAX_BLOCKS];
-
-	if (n < SIMHASH_MIN_BLOCKS || n > SIMHASH_MAX_BLOCKS)
-		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				errmsg("number of blocks must be between %d and %d",
-					   SIMHASH_MIN_BLOCKS, SIMHASH_MAX_BLOCKS),
-				errdetail("The number given is %d.", n),
-				errhint(
-					"Fingerprints within distance k share a block of k + 1."));
 
 	for (int i = 0; i < n; i++)
 	{
@@ -240,8 +230,7 @@ simdup_simhash_pieces(PG_FUNCTION_ARGS)
 	uint32 list[SIMDUP_MAX_PIECE_BLOCKS];
 
 	pieces.n = (uint32) simdup_check_range(PG_GETARG_INT32(2), 1, MAX_PIECES,
-										   "number of pieces",
-										   "The number given is %d.");
+										   "number of pieces");
 	PG_RETURN_ARRAYTYPE_P(
 		simdup_make_array(list,
 						  simdup_pieces_of(&pieces, PG_GETARG_SIMHASH64(0),
@@ -251,20 +240,10 @@ simdup_simhash_pieces(PG_FUNCTION_ARGS)
 
 /* simhash_ball */
 
-/* The message about a bad radius, for ereport and ereturn. */
-#define RADIUS_ERROR(given) \
-	(errcode(ERRCODE_INVALID_PARAMETER_VALUE), \
-	 errmsg("radius must be between 0 and %d", SIMHASH64_BITS), \
-	 errdetail("The radius given is %s.", given), \
-	 errhint( \
-		 "The radius is a Hamming distance in bits: 3 finds copies, 8 near-duplicates."))
-
-static int64
-check_radius(int64 radius)
+static int
+check_radius(int radius)
 {
-	if (!simhash_radius_is_valid(radius))
-		ereport(ERROR, RADIUS_ERROR(psprintf(INT64_FORMAT, radius)));
-	return radius;
+	return simdup_check_range(radius, 0, SIMHASH64_BITS, "radius");
 }
 
 static Datum
@@ -289,12 +268,14 @@ simdup_simhash_ball_in(PG_FUNCTION_ARGS)
 		ereturn(fcinfo->context, (Datum) 0,
 				errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				errmsg("invalid input syntax for type %s: \"%s\"",
-					   "simhash_ball", str),
-				errhint(
-					"A ball is written <hex,k>, without blanks: a fingerprint of 16 hexadecimal digits, and a radius."));
+					   "simhash_ball", str));
 	if (!simhash_radius_is_valid(ball.radius))
 		ereturn(fcinfo->context, (Datum) 0,
-				RADIUS_ERROR(pnstrdup(ball.radius_str, ball.radius_len)));
+				errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("%s must be between %d and %d", "radius", 0,
+					   SIMHASH64_BITS),
+				errdetail("The value given is %.*s.", (int) ball.radius_len,
+						  ball.radius_str));
 
 	return ball_datum(ball.center, ball.radius);
 }
@@ -364,8 +345,10 @@ PG_FUNCTION_INFO_V1(simdup_simhash_within);
 Datum
 simdup_simhash_within(PG_FUNCTION_ARGS)
 {
-	int64 radius = check_radius(PG_GETARG_INT32(2));
+	int radius = PG_GETARG_INT32(2);
 
+	if (!simhash_radius_is_valid(radius))
+		(void) check_radius(radius);
 	PG_RETURN_BOOL(simdup_hamming64(PG_GETARG_SIMHASH64(0),
 									PG_GETARG_SIMHASH64(1)) <= radius);
 }

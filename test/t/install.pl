@@ -201,7 +201,7 @@ for my $better (@better)
 {
 	$node->safe_psql('hostile', "DROP EXTENSION simdup; DROP SCHEMA trap CASCADE; CREATE SCHEMA trap; CREATE $better");
 	(undef, undef, my $stderr) = try_sql('hostile', 'CREATE EXTENSION simdup SCHEMA trap', on_error_stop => 1);
-	like($stderr, qr/would call what is not its own: function /, "refused: $better");
+	like($stderr, qr/would shadow a catalog function: function /, "refused: $better");
 	$node->safe_psql('hostile', 'CREATE EXTENSION simdup');
 }
 

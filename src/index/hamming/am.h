@@ -83,7 +83,7 @@ extern IndexBulkDeleteResult *simdup_hamming_bulk_delete(
 extern IndexBulkDeleteResult *simdup_hamming_cleanup(
 	IndexVacuumInfo *info, IndexBulkDeleteResult *stats);
 
-/* cost.c */
+/* scan_cost.c */
 extern void simdup_hamming_cost(PlannerInfo *root, IndexPath *path,
 								double loop_count, Cost *startup, Cost *total,
 								Selectivity *selectivity, double *correlation,

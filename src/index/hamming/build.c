@@ -388,7 +388,7 @@ lead(Build *build)
 	wait_for(shared, &shared->n_scanned, shared->n_participants);
 	if (shared->n_hashes > 0 && shared->n_hashes == shared->n_texts)
 		ereport(WARNING,
-				errmsg("index \"%s\" takes fingerprints in text form for prose",
+				errmsg("index \"%s\" treats hexadecimal fingerprints as text",
 					   RelationGetRelationName(build->index)),
 				errdetail("Each of the %d values that were looked at is such a number.",
 						  shared->n_hashes),

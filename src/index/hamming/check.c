@@ -1,6 +1,7 @@
 /*
  * check.c
- *	  simdup_index_check: is a hamming index what it should be?
+ *	  simdup_index_check and simdup_index_stat: the structure of a hamming index, checked
+ *	  and counted.
  *
  * The check takes the locks of a search, so writers go on meanwhile, and it runs
  * on a standby. A snapshot is taken first. Each tree is then read level by level,
@@ -408,7 +409,7 @@ simdup_index_check(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* simdup_index_stat: what a hamming index holds. */
+/* simdup_index_stat: entries and pages of a hamming index */
 
 typedef struct Statistics
 {

@@ -195,9 +195,7 @@ hamming_low_key(Page page, int i)
 						 hamming_row_of_tid(&hamming_link(page, i)->tid)};
 }
 
-/*
- * Writing a page image
- */
+/* Writing a page image */
 extern void simdup_hamming_init_page(Page page, int tree, int level);
 extern void simdup_hamming_init_meta(Page page, const BlockNumber *roots,
 									 const int *levels);

@@ -403,7 +403,7 @@ add_key(IndexScanDesc scan, ScanKey key)
  * dead rows: replay of generic WAL takes no cleanup lock. An index-only scan
  * would trust the visibility map and count a removed row, so each row is looked
  * up here. The server offers no way to refuse such a scan; its cost includes
- * the look-ups (cost.c). The executor asks for the row again and needs the root of
+ * the look-ups (scan_cost.c). The executor asks for the row again and needs the root of
  * its HOT chain.
  */
 static bool

@@ -1,5 +1,5 @@
 /*
- * cost.c
+ * scan_cost.c
  *	  The cost of a scan of a hamming index, for the planner.
  *
  * The index file is not opened: the planner also asks about indexes that do

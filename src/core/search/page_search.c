@@ -1,5 +1,5 @@
 /*
- * page.c
+ * page_search.c
  *	  Search in a page of a Hamming index.
  */
 #if defined(__x86_64__) && defined(__GNUC__)
