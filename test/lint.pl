@@ -1,5 +1,5 @@
-# lint.pl CHECK: the checks of test/lint that read the sources as text. Show what is
-# wrong, and nothing where nothing is.
+# lint.pl CHECK: the checks of test/lint that read the sources as text. Show the faults,
+# and nothing if there is none.
 
 use strict;
 use warnings;
@@ -105,7 +105,7 @@ sub versions
 	lines(sub { /PG_VERSION_NUM/ }, grep { $_ ne 'src/compat.h' } @c);
 }
 
-# An install script that would take over what it finds is a hole
+# An install script that would take over existing objects is a hole
 # (CVE-2020-14350, CVE-2022-2625).
 sub plain_create
 {
@@ -161,7 +161,7 @@ sub bound_functions
 	{
 		print map { "$file: $_" } unbound(content($file));
 	}
-	# the checks find what they are for, and nothing else
+	# the checks find their faults, and nothing else
 	while (<DATA>)
 	{
 		chomp;
@@ -202,8 +202,8 @@ sub one_version
 	print map { $said{$_}[0] eq $said{$_}[1] ? () : "$_ says $said{$_}[0], simdup.control $version\n" } sort keys %said;
 }
 
-# META.json has what the PGXN Meta Spec 1.0.0 asks for, as it asks for it, and is true of
-# the folder. Each value is known by its path.
+# META.json follows the PGXN Meta Spec 1.0.0, and is true of the
+# folder. Each value is known by its path.
 sub values_of
 {
 	my ($path, $value) = @_;

@@ -136,8 +136,8 @@ no_installing()
   fi
 }
 
-# need PURPOSE: have what it takes, or install it (Debian, root), or say what is
-# missing and stop. Of what it can do without, take what the lists of packages know.
+# need PURPOSE: have its packages, or install them (Debian, root), or name the missing ones
+# and stop. Take an optional package if the lists of packages know it.
 need()
 {
   local missing extras

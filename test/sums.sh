@@ -31,7 +31,7 @@ add_sum()
   [ "$status" = 0 ] || [ "$failed" != "$before" ] || failed=$((failed + 1))
 }
 
-# counted COMMAND...: add its sum, and show the rest of what it says.
+# counted COMMAND...: add its sum, and show the rest of its output.
 counted()
 {
   local status=0 log

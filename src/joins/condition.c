@@ -5,6 +5,8 @@
 #include "postgres.h"
 #include "compat.h"
 
+#include <float.h>
+
 #include "catalog/dependency.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
@@ -15,8 +17,117 @@
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
+#include "core/compare/resemblance.h"
+#include "core/fingerprint/hamming.h"
 #include "index/selectivity.h"
 #include "joins/condition.h"
+#include "text/minhash64.h"
+#include "type/simhash64.h"
+
+/* Limits. One out of range is an error of the condition, once that is evaluated. */
+
+/* Check whether simdup_resembles takes these limits. */
+static bool
+are_shares(Datum min_resemblance, Datum recall)
+{
+	double m = DatumGetFloat8(min_resemblance);
+	double r = DatumGetFloat8(recall);
+
+	return m >= 0 && m <= 1 && r >= 0 && r <= 1;
+}
+
+static SimdupAdmitted
+admit_distance(int64 k, SimdupLimits *read)
+{
+	read->max_distance = (int) Min(k, SIMDUP_MAX_PAIR_DISTANCE);
+	return k < 0						  ? SIMDUP_NO_PAIRS
+		   : k > SIMDUP_MAX_PAIR_DISTANCE ? SIMDUP_ALL_PAIRS
+										  : SIMDUP_NEAR_PAIRS;
+}
+
+/* Read k. */
+static SimdupAdmitted
+read_distance(const SimdupPredicate *predicate, const Datum *limits,
+			  SimdupLimits *read)
+{
+	int64 k = (int64) DatumGetInt32(limits[0]) -
+			  ((predicate->traits & SIMDUP_STRICT) != 0);
+
+	if ((predicate->traits & SIMDUP_MEASURED) == 0 &&
+		!simhash_radius_is_valid(k))
+		return SIMDUP_ALL_PAIRS;
+	return admit_distance(k, read);
+}
+
+/* Read min_resemblance and recall. */
+static SimdupAdmitted
+read_recall(const SimdupPredicate *predicate pg_attribute_unused(),
+			const Datum *limits, SimdupLimits *read)
+{
+	if (!are_shares(limits[0], limits[1]))
+		return SIMDUP_ALL_PAIRS;
+	read->min_resemblance = DatumGetFloat8(limits[0]);
+	read->shingling = simdup_default_shingling;
+	return admit_distance(simdup_agreement_distance(read->min_resemblance,
+													DatumGetFloat8(limits[1])),
+						  read);
+}
+
+/* Read min_resemblance, w, unit, and recall if the function has it. */
+static SimdupAdmitted
+read_shingles(const SimdupPredicate *predicate, const Datum *limits,
+			  SimdupLimits *read)
+{
+	read->min_resemblance = DatumGetFloat8(limits[0]);
+	/* less than this share nothing */
+	if ((predicate->traits & SIMDUP_STRICT) != 0 && read->min_resemblance >= 0)
+		read->min_resemblance = Max(read->min_resemblance, DBL_MIN);
+	if (read->min_resemblance <= 0 ||
+		((predicate->traits & SIMDUP_MEASURED) == 0 &&
+		 !are_shares(limits[0], limits[3])) ||
+		!simdup_is_resemblance(DatumGetInt32(limits[1]),
+							   DatumGetTextPP(limits[2])))
+		return SIMDUP_ALL_PAIRS;
+	read->shingling = simdup_get_resemblance(DatumGetInt32(limits[1]),
+											 DatumGetTextPP(limits[2]));
+	return SIMDUP_NEAR_PAIRS;
+}
+
+enum
+{
+	WITHIN,
+	AT_MOST,
+	BELOW,
+	RESEMBLES,
+	SHINGLES_AT_LEAST,
+	SHINGLES_ABOVE,
+	RESEMBLES_BY_SHINGLES,
+	N_PREDICATES
+};
+
+const SimdupPredicate simdup_predicates[] = {
+	/* simhash_within(x, y, k), or a ball */
+	[WITHIN] = {"simhash_within", 3, SIMDUP_EXACT, &simdup_hamming_search,
+				read_distance},
+	/* x <~> y <= k, and with < */
+	[AT_MOST] = {"simhash_distance", 2, SIMDUP_EXACT | SIMDUP_MEASURED,
+				 &simdup_hamming_search, read_distance},
+	[BELOW] = {"simhash_distance", 2,
+			   SIMDUP_EXACT | SIMDUP_MEASURED | SIMDUP_STRICT,
+			   &simdup_hamming_search, read_distance},
+	/* simdup_resembles(x, y, min_resemblance, recall) */
+	[RESEMBLES] = {"simdup_resembles", 4, SIMDUP_EXACT | SIMDUP_COMPARES_TEXTS,
+				   &simdup_hamming_search, read_recall, RESEMBLES_BY_SHINGLES},
+	/* shingle_resemblance(x, y, w, unit) >= min_resemblance, and with > */
+	[SHINGLES_AT_LEAST] = {"shingle_resemblance", 4,
+						   SIMDUP_EXACT | SIMDUP_MEASURED,
+						   &simdup_shingle_search, read_shingles},
+	[SHINGLES_ABOVE] = {"shingle_resemblance", 4,
+						SIMDUP_MEASURED | SIMDUP_STRICT, &simdup_shingle_search,
+						read_shingles},
+	/* simdup_resembles, as a shingle_resemblance of at least min_resemblance */
+	[RESEMBLES_BY_SHINGLES] = {"simdup_resembles", 4, 0, &simdup_shingle_search,
+							   read_shingles}};
 
 /*
  * Check whether a function is this extension's one of the name. In an extension
@@ -54,6 +165,36 @@ call_of(Node *node, Oid *function)
 	return NIL;
 }
 
+/*
+ * Make a condition of a call, whose result is compared if there is a limit. Return
+ * false if no predicate has it.
+ */
+static bool
+recognize_call(SimdupCondition *condition, Oid function, List *args,
+			   Node *limit, bool is_strict)
+{
+	int traits =
+		(limit != NULL ? SIMDUP_MEASURED : 0) | (is_strict ? SIMDUP_STRICT : 0);
+
+	for (int i = 0; i < N_PREDICATES; i++)
+	{
+		const SimdupPredicate *predicate = &simdup_predicates[i];
+
+		if ((predicate->traits & (SIMDUP_MEASURED | SIMDUP_STRICT)) != traits ||
+			!is_own(function, predicate->function, predicate->n_arguments))
+			continue;
+		condition->predicate = predicate;
+		condition->function = function;
+		condition->keys[0] = linitial(args);
+		condition->keys[1] = lsecond(args);
+		condition->limits = list_copy_tail(args, 2);
+		if (limit != NULL)
+			condition->limits = lcons(limit, condition->limits);
+		return true;
+	}
+	return false;
+}
+
 /* Recognize fp <@ simhash_ball(y, k). */
 static bool
 recognize_ball(SimdupCondition *condition, Node *fp, Node *ball)
@@ -63,15 +204,14 @@ recognize_ball(SimdupCondition *condition, Node *fp, Node *ball)
 
 	if (args == NIL || !is_own(function, "simhash_ball", 2))
 		return false;
-	condition->kind = SIMDUP_WITHIN;
-	condition->function = function;
-	condition->keys[0] = fp;
-	condition->keys[1] = linitial(args);
-	condition->limits = list_make1(lsecond(args));
+	*condition = (SimdupCondition){.predicate = &simdup_predicates[WITHIN],
+								   .function = function,
+								   .keys = {fp, linitial(args)},
+								   .limits = list_make1(lsecond(args))};
 	return true;
 }
 
-/* Recognize x <~> y, compared with k, or a shingle_resemblance compared with r. */
+/* Recognize a distance <= k, a resemblance >= r, and the like. */
 static bool
 recognize_comparison(SimdupCondition *condition, Oid comparison, List *args)
 {
@@ -86,20 +226,10 @@ recognize_comparison(SimdupCondition *condition, Oid comparison, List *args)
 	List *measured =
 		call_of(limit_first ? lsecond(args) : linitial(args), &function);
 
-	if (measured == NIL ||
-		!(of_distance ? is_own(function, "simhash_distance", 2)
-					  : is_own(function, "shingle_resemblance", 4)))
-		return false;
-	if (of_distance)
-		condition->kind = is_strict ? SIMDUP_BELOW : SIMDUP_AT_MOST;
-	else
-		condition->kind =
-			is_strict ? SIMDUP_SHINGLES_ABOVE : SIMDUP_SHINGLES_AT_LEAST;
-	condition->function = function;
-	condition->keys[0] = linitial(measured);
-	condition->keys[1] = lsecond(measured);
-	condition->limits = lcons(limit, list_copy_tail(measured, 2));
-	return true;
+	/* the type of the result says which side of the limit is near */
+	return measured != NIL &&
+		   get_func_rettype(function) == (of_distance ? INT4OID : FLOAT8OID) &&
+		   recognize_call(condition, function, measured, limit, is_strict);
 }
 
 /* Recognize the form of a clause, with any arguments. */
@@ -127,17 +257,7 @@ recognize_form(SimdupCondition *condition, Node *clause)
 		return recognize_ball(condition, linitial(args), lsecond(args));
 	if (is_own(function, "simhash_ball_contains", 2))
 		return recognize_ball(condition, lsecond(args), linitial(args));
-	if (is_own(function, "simhash_within", 3))
-		condition->kind = SIMDUP_WITHIN;
-	else if (is_own(function, "simdup_resembles", 4))
-		condition->kind = SIMDUP_RESEMBLES;
-	else
-		return false;
-	condition->function = function;
-	condition->keys[0] = linitial(args);
-	condition->keys[1] = lsecond(args);
-	condition->limits = list_copy_tail(args, 2);
-	return true;
+	return recognize_call(condition, function, args, NULL, false);
 }
 
 /* Check whether an expression has columns of this side and no other columns. */
@@ -170,13 +290,18 @@ simdup_recognize_condition(PlannerInfo *root, Node *clause, Relids outer,
 		   !contain_volatile_functions(clause) && !contain_subplans(clause);
 }
 
-void
-simdup_resemble_by_shingles(SimdupCondition *condition)
+bool
+simdup_use_alternative(SimdupCondition *condition)
 {
 	List *limits = condition->limits;
 
-	condition->kind = SIMDUP_RESEMBLES_BY_SHINGLES;
+	if (condition->predicate->alternative == 0)
+		return false;
+	condition->predicate =
+		&simdup_predicates[condition->predicate->alternative];
+	/* with a low min_resemblance, many unrelated texts have near fingerprints */
 	condition->limits =
 		lappend(lcons(linitial(limits), simdup_default_shingles()),
 				lsecond(limits));
+	return true;
 }

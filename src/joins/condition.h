@@ -7,42 +7,62 @@
 
 #include "nodes/pathnodes.h"
 
-typedef enum SimdupConditionKind
+#include "joins/key_search.h"
+
+/* Which pairs can match, by the limits of a condition. */
+typedef enum SimdupAdmitted
 {
-	SIMDUP_WITHIN,	  /* simhash_within(x, y, k), or a ball: k */
-	SIMDUP_AT_MOST,	  /* x <~> y <= k */
-	SIMDUP_BELOW,	  /* x <~> y < k */
-	SIMDUP_RESEMBLES, /* simdup_resembles(x, y, min_resemblance, recall) */
-	SIMDUP_SHINGLES_AT_LEAST, /* shingle_resemblance(x, y, w, unit) >= r */
-	SIMDUP_SHINGLES_ABOVE,	  /* shingle_resemblance(x, y, w, unit) > r */
-	/* simdup_resembles, as shingle_resemblance(x, y) >= min_resemblance */
-	SIMDUP_RESEMBLES_BY_SHINGLES
-} SimdupConditionKind;
+	SIMDUP_LIMITS_NOT_READ,
+	SIMDUP_NO_PAIRS,
+	SIMDUP_NEAR_PAIRS, /* those within the limits of a search */
+	SIMDUP_ALL_PAIRS /* for which the condition is evaluated: it may raise errors */
+} SimdupAdmitted;
+
+/* Properties of a predicate. */
+typedef enum SimdupTrait
+{
+	SIMDUP_MEASURED = 1, /* its result is compared with the first limit */
+	SIMDUP_STRICT = 2,	 /* and a result at the limit does not match */
+	SIMDUP_EXACT = 4,	 /* the node evaluates it, and not again as a clause */
+	SIMDUP_COMPARES_TEXTS = 8 /* keys are minhash64 of texts, compared later */
+} SimdupTrait;
+
+/* A form of condition, and how it is joined. */
+typedef struct SimdupPredicate
+{
+	const char *function; /* of this extension: it measures or compares keys */
+	int n_arguments;
+	int traits;
+	const SimdupSearchMethod *method;
+	/* Read the limits, none of which is NULL. */
+	SimdupAdmitted (*read_limits)(const struct SimdupPredicate *predicate,
+								  const Datum *limits, SimdupLimits *read);
+	int alternative; /* number of a predicate that may serve it better; 0: none */
+} SimdupPredicate;
+
+/* By number, which the plan has. */
+extern const SimdupPredicate simdup_predicates[];
 
 static inline bool
-simdup_is_of_shingles(SimdupConditionKind kind)
+simdup_compares_texts(const SimdupPredicate *predicate)
 {
-	return kind >= SIMDUP_SHINGLES_AT_LEAST;
+	return (predicate->traits & SIMDUP_COMPARES_TEXTS) != 0;
 }
 
-/*
- * Check whether the node itself tells what fulfils the condition, so that it need not
- * be evaluated again.
- */
 static inline bool
-simdup_is_exact(SimdupConditionKind kind)
+simdup_is_by_shingles(const SimdupPredicate *predicate)
 {
-	return kind != SIMDUP_SHINGLES_ABOVE &&
-		   kind != SIMDUP_RESEMBLES_BY_SHINGLES;
+	return predicate->method == &simdup_shingle_search;
 }
+
+#define SIMDUP_MAX_LIMITS 4
 
 typedef struct SimdupCondition
 {
-	SimdupConditionKind kind;
-	Oid function;  /* that measures or compares: one of this extension's */
+	const SimdupPredicate *predicate;
+	Oid function;  /* of the predicate, or simhash_ball */
 	Node *keys[2]; /* of the outer and the inner side: fingerprints, or texts */
-	/* k; min_resemblance and recall; or r, w, unit, and recall if it has one */
-	List *limits;
+	List *limits;  /* that a result is compared with, then more arguments */
 } SimdupCondition;
 
 /*
@@ -53,10 +73,7 @@ extern bool simdup_recognize_condition(PlannerInfo *root, Node *clause,
 									   Relids outer, Relids inner,
 									   SimdupCondition *condition);
 
-/*
- * Turn a condition by simdup_resembles into one by shingles. With a low
- * min_resemblance, many unrelated texts have near fingerprints.
- */
-extern void simdup_resemble_by_shingles(SimdupCondition *condition);
+/* Make a condition one of the alternative. Return false if there is none. */
+extern bool simdup_use_alternative(SimdupCondition *condition);
 
 #endif /* SIMDUP_JOINS_CONDITION_H */

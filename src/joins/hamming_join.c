@@ -10,22 +10,40 @@
 #include "postgres.h"
 #include "compat.h"
 
-#include "core/fingerprint/hamming.h"
 #include "core/host.h"
+#include "joins/key_search.h"
 #include "pairs/elements.h"
-#include "joins/state.h"
 #include "server/progress.h"
 #include "type/simhash64.h"
 
 /* The keys of one side: the hash and the high half; the low half and the row. */
 
-void
-simdup_hamming_add_key(void *sort, uint32 number, Datum key, uint32 hash)
+static void
+begin_keys(SimdupKeySearch *search, int side)
+{
+	search->keys[side] =
+		simdup_pairsort_begin(search->memory / (search->reads_once ? 6 : 12));
+}
+
+static void
+add_key(SimdupKeySearch *search, int side, uint32 number, Datum key,
+		uint32 hash)
 {
 	uint64 fp = DatumGetSimhash64(key);
 
-	simdup_pairsort_put(sort, (uint64) hash << 32 | fp >> 32,
+	simdup_pairsort_put(search->keys[side], (uint64) hash << 32 | fp >> 32,
 						fp << 32 | number);
+}
+
+static void
+end_keys(SimdupKeySearch *search)
+{
+	for (int side = 0; side < 2; side++)
+		if (search->keys[side] != NULL)
+		{
+			search->disk += simdup_pairsort_disk(search->keys[side]);
+			simdup_pairsort_end(search->keys[side]);
+		}
 }
 
 /* Sorted keys, as they are read. */
@@ -67,7 +85,7 @@ compare_keys(const KeyReader *a, const KeyReader *b)
 
 typedef struct HammingJoin
 {
-	NearJoinState *state;
+	SimdupKeySearch *search;
 	KeyReader readers[2];
 	SimdupElementJoin elements;
 	int64 n_read; /* groups, of all parts */
@@ -96,7 +114,7 @@ static uint64
 read_group(HammingJoin *join, int side)
 {
 	KeyReader *reader = &join->readers[side];
-	SimdupNumbers *numbers = &join->state->numbers[side];
+	SimdupTempFile *groups = join->search->groups[side];
 	KeyReader first = *reader;
 	uint64 index = (uint64) first.number << 31;
 	uint32 n = 0;
@@ -109,7 +127,7 @@ read_group(HammingJoin *join, int side)
 		next_key(reader);
 		if (compare_keys(reader, &first) != 0)
 			number |= SIMDUP_LAST_OF_GROUP;
-		position = simdup_numbers_append(numbers, number);
+		position = simdup_group_append(groups, number);
 		if (n++ == 0)
 			index |= position;
 	} while (compare_keys(reader, &first) == 0);
@@ -119,23 +137,23 @@ read_group(HammingJoin *join, int side)
 
 /* Check whether no more candidates of a group are asked for. */
 static bool
-is_settled(const NearJoinState *state, uint64 group)
+is_evaluated(const SimdupKeySearch *search, uint64 group)
 {
-	return (group & ONE_ROW) != 0 && simdup_settles_first(state) &&
-		   simdup_is_matched(state, first_row_of(group));
+	return search->marks_first && (group & ONE_ROW) != 0 &&
+		   simdup_is_matched(search, first_row_of(group));
 }
 
 /* Put a pair of groups, unless its outer rows ask for no more. */
 static void
 put(HammingJoin *join, uint64 outer, uint64 inner)
 {
-	NearJoinState *state = join->state;
+	const SimdupKeySearch *search = join->search;
 
-	if (is_settled(state, outer) &&
-		(!state->reads_once || is_settled(state, inner)))
+	if (is_evaluated(search, outer) &&
+		(!search->reads_once || is_evaluated(search, inner)))
 		return;
-	simdup_put_candidate(state, first_row_of(outer), position_of(outer),
-						 position_of(inner));
+	search->put(search->arg, first_row_of(outer), position_of(outer),
+				position_of(inner));
 }
 
 /* Put a pair of near fingerprints: the sink of the elements' join. */
@@ -177,9 +195,9 @@ add_groups(HammingJoin *join)
 		simdup_elements_add(&join->elements, fp,
 							groups[side] | (side ? SIMDUP_SECOND_SET : 0));
 	}
-	if (join->state->reads_once)
+	if (join->search->reads_once)
 	{
-		if ((groups[0] & ONE_ROW) == 0 || !join->state->excludes_self)
+		if ((groups[0] & ONE_ROW) == 0 || !join->search->excludes_self)
 			put(join, groups[0], groups[0]);
 	}
 	else if (order == 0)
@@ -198,7 +216,7 @@ static void
 join_part(HammingJoin *join)
 {
 	KeyReader *readers = join->readers;
-	bool reads_once = join->state->reads_once;
+	bool reads_once = join->search->reads_once;
 	uint32 hash =
 		reads_once ? readers[0].hash : Min(readers[0].hash, readers[1].hash);
 
@@ -215,26 +233,37 @@ join_part(HammingJoin *join)
 			next_key(&readers[side]);
 }
 
-void
-simdup_hamming_search(NearJoinState *state, SimdupPairSort *keys[2],
-					  int max_distance)
+static void
+find_near(SimdupKeySearch *search)
 {
-	HammingJoin join = {.state = state,
-						.readers = {{.sort = keys[0]}, {.sort = keys[1]}}};
+	HammingJoin join = {.search = search};
 	KeyReader *readers = join.readers;
 
-	join.elements.cross = !state->reads_once;
-	join.elements.capacity = simdup_elements_in(state->search_memory);
-	join.elements.pairs = (SimdupPairJoin){.max_distance = max_distance,
-										   .sink = put_near,
-										   .progress = show_share,
-										   .arg = &join,
-										   .helpers = state->helpers};
-	next_key(&readers[0]);
-	next_key(&readers[1]);
-	while (!readers[0].at_end && (state->reads_once || !readers[1].at_end))
+	join.elements.cross = !search->reads_once;
+	join.elements.capacity = simdup_elements_in(search->free_memory);
+	join.elements.pairs =
+		(SimdupPairJoin){.max_distance = search->limits.max_distance,
+						 .sink = put_near,
+						 .progress = show_share,
+						 .arg = &join,
+						 .helpers = search->helpers};
+	simdup_progress_phase("comparing", search->n_keys);
+	for (int side = 0; side < 2; side++)
+	{
+		readers[side].sort = search->keys[side];
+		if (readers[side].sort != NULL)
+			simdup_pairsort_perform(readers[side].sort);
+		next_key(&readers[side]);
+	}
+	while (!readers[0].at_end && (search->reads_once || !readers[1].at_end))
 		join_part(&join);
-	simdup_note_memory(state);
-	state->disk += join.elements.disk;
+	simdup_note_memory(search);
+	search->disk += join.elements.disk;
 	simdup_elements_end(&join.elements);
 }
+
+const SimdupSearchMethod simdup_hamming_search = {.label = "Hamming Cond",
+												  .begin = begin_keys,
+												  .add = add_key,
+												  .find = find_near,
+												  .end = end_keys};

@@ -50,9 +50,9 @@ set_row(NearJoinState *state, int side, int64 row)
 	fill_in(state, side);
 }
 
-/* Let two rows change sides. */
+/* Exchange the rows of the two sides. */
 static void
-turn_rows(NearJoinState *state)
+swap_rows(NearJoinState *state)
 {
 	SimdupJoinInput *a = &state->inputs[0];
 	SimdupJoinInput *b = &state->inputs[1];
@@ -111,10 +111,10 @@ void
 simdup_keep_texts(NearJoinState *state, int64 memory)
 {
 	const SimdupJoinInput *inputs = state->inputs;
-	uint32 n = inputs[0].n + (state->reads_once ? 0 : inputs[1].n);
+	uint32 n = inputs[0].n + (state->search.reads_once ? 0 : inputs[1].n);
 
-	state->texts = simdup_kept_texts_begin(simdup_default_shingling, n, text_of,
-										   state, (Size) memory);
+	state->texts = simdup_text_cache_begin(state->search.limits.shingling, n,
+										   text_of, state, (Size) memory);
 }
 
 /* Check whether the texts of the current rows resemble each other, if they must. */
@@ -127,13 +127,14 @@ are_alike(NearJoinState *state)
 
 	if (state->texts == NULL)
 		return true;
-	if (!state->reads_once)
+	if (!state->search.reads_once)
 		inner += inputs[0].n;
 	/* the row of the outer group first: more pairs of it follow */
 	return simdup_stored_texts_resemblance(state->texts,
-										   state->is_turned ? inner : outer,
-										   state->is_turned ? outer : inner,
-										   state->min_resemblance) >= 0;
+										   state->is_swapped ? inner : outer,
+										   state->is_swapped ? outer : inner,
+										   state->search.limits
+											   .min_resemblance) >= 0;
 }
 
 /* Check whether the rows of the scan tuple match. */
@@ -146,7 +147,8 @@ matches(NearJoinState *state)
 	ResetExprContext(context);
 	state->n_pairs++;
 	result = ExecQual(state->filter, context) &&
-			 (!state->compares_all || ExecQual(state->condition, context)) &&
+			 (state->admitted != SIMDUP_ALL_PAIRS ||
+			  ExecQual(state->condition, context)) &&
 			 are_alike(state);
 	if (!result)
 		state->n_filtered++;
@@ -166,7 +168,8 @@ next_groups(NearJoinState *state)
 		return false;
 	state->outer_start = state->outer_at = (uint32) outer;
 	state->inner_at = (uint32) inner;
-	state->turns = state->reads_once && (uint32) outer != (uint32) inner;
+	state->both_orders =
+		state->search.reads_once && (uint32) outer != (uint32) inner;
 	return true;
 }
 
@@ -175,11 +178,11 @@ static bool
 next_of_all(NearJoinState *state, uint32 *outer, uint32 *inner)
 {
 	const SimdupJoinInput *inputs = state->inputs;
-	uint32 n_inner = inputs[state->reads_once ? 0 : 1].n;
+	uint32 n_inner = inputs[state->search.reads_once ? 0 : 1].n;
 
 	if (state->inner_at == n_inner ||
 		(simdup_asks_existence(state) && state->outer_at < inputs[0].n &&
-		 simdup_is_matched(state, state->outer_at)))
+		 simdup_is_matched(&state->search, state->outer_at)))
 	{
 		state->outer_at++;
 		state->inner_at = 0;
@@ -199,27 +202,26 @@ next_candidate(NearJoinState *state)
 {
 	uint32 *outer = &state->candidate[0];
 	uint32 *inner = &state->candidate[1];
-	SimdupNumbers *numbers = state->numbers;
+	SimdupTempFile *const *groups = state->search.groups;
 	uint32 number;
 
-	if (state->compares_all)
+	if (state->admitted == SIMDUP_ALL_PAIRS)
 		return next_of_all(state, outer, inner);
-	if (state->turns && !state->is_turned)
+	if (state->both_orders && !state->is_swapped)
 	{
 		number = *outer;
 		*outer = *inner;
 		*inner = number;
-		state->is_turned = true;
+		state->is_swapped = true;
 		return true;
 	}
 	if (!state->has_pair && !next_groups(state))
 		return false;
 	state->has_pair = true;
-	state->is_turned = false;
-	number =
-		simdup_numbers_at(&numbers[state->reads_once ? 0 : 1], state->inner_at);
+	state->is_swapped = false;
+	number = simdup_group_at(groups[1], state->inner_at);
 	*inner = number & ~SIMDUP_LAST_OF_GROUP;
-	*outer = simdup_numbers_at(&numbers[0], state->outer_at++);
+	*outer = simdup_group_at(groups[0], state->outer_at++);
 	if ((*outer & SIMDUP_LAST_OF_GROUP) != 0)
 	{
 		*outer &= ~SIMDUP_LAST_OF_GROUP;
@@ -239,19 +241,21 @@ simdup_next_match(NearJoinState *state)
 		uint32 inner = state->candidate[1];
 
 		CHECK_FOR_INTERRUPTS();
-		if (simdup_asks_existence(state) && simdup_is_matched(state, outer))
+		if (simdup_asks_existence(state) &&
+			simdup_is_matched(&state->search, outer))
 			continue;
-		if (state->excludes_self && outer == inner)
+		if (state->search.excludes_self && outer == inner)
 			continue;
-		if (state->reads_once && state->inputs[0].current != outer &&
+		if (state->search.reads_once && state->inputs[0].current != outer &&
 			state->inputs[1].current == outer)
-			turn_rows(state);
+			swap_rows(state);
 		set_row(state, 0, outer);
 		set_row(state, 1, inner);
 		if (!matches(state))
 			continue;
-		if (state->matched != NULL)
-			state->matched = bms_add_member(state->matched, (int) outer);
+		if (state->search.matched != NULL)
+			state->search.matched =
+				bms_add_member(state->search.matched, (int) outer);
 		return true;
 	}
 	return false;
@@ -267,7 +271,7 @@ simdup_next_outer_row(NearJoinState *state)
 		uint32 row = state->next_outer++;
 
 		CHECK_FOR_INTERRUPTS();
-		if (simdup_is_matched(state, row) != wanted)
+		if (simdup_is_matched(&state->search, row) != wanted)
 			continue;
 		set_row(state, 0, row);
 		set_row(state, 1, -1);
@@ -279,40 +283,33 @@ simdup_next_outer_row(NearJoinState *state)
 /* The candidates that wait */
 
 void
-simdup_note_memory(NearJoinState *state)
-{
-	state->peak_memory =
-		Max(state->peak_memory,
-			(int64) MemoryContextMemAllocated(state->context, true));
-}
-
-void
 simdup_begin_candidates(NearJoinState *state)
 {
-	state->candidates = simdup_pairsort_begin(state->memory / 8);
+	state->candidates = simdup_pairsort_begin(state->search.memory / 8);
 	state->n_candidates = 0;
 }
 
 void
-simdup_settle_candidates(NearJoinState *state)
+simdup_evaluate_candidates(NearJoinState *state)
 {
 	simdup_pairsort_perform(state->candidates);
 	while (simdup_next_match(state))
 		;
-	state->disk += simdup_pairsort_disk(state->candidates);
+	state->search.disk += simdup_pairsort_disk(state->candidates);
 	simdup_pairsort_end(state->candidates);
 	simdup_begin_candidates(state);
 }
 
 void
-simdup_put_candidate(NearJoinState *state, uint32 first_row, uint32 outer,
-					 uint32 inner)
+simdup_put_candidate(void *arg, uint32 first_row, uint32 outer, uint32 inner)
 {
+	NearJoinState *state = arg;
+
 	simdup_pairsort_put(state->candidates, (uint64) first_row << 32 | outer,
 						inner);
 	state->n_candidates++;
-	if (simdup_settles_first(state) &&
+	if (state->search.marks_first &&
 		state->n_candidates >=
-			Max(state->memory / 8 / (int64) sizeof(SimdupEntry), 4096))
-		simdup_settle_candidates(state);
+			Max(state->search.memory / 8 / (int64) sizeof(SimdupEntry), 4096))
+		simdup_evaluate_candidates(state);
 }

@@ -23,8 +23,7 @@
 #include "pairs/stored_texts.h"
 #include "server/progress.h"
 
-static const CustomExecMethods hamming_methods;
-static const CustomExecMethods shingle_methods;
+static const CustomExecMethods exec_methods[2];
 
 static Node *
 create_state(CustomScan *plan)
@@ -32,16 +31,12 @@ create_state(CustomScan *plan)
 	NearJoinState *state = palloc0(sizeof(NearJoinState));
 
 	NodeSetTag(state, T_CustomScanState);
-	state->css.methods = plan->methods == &simdup_hamming_join_methods
-							 ? &hamming_methods
-							 : &shingle_methods;
+	state->css.methods = &exec_methods[plan->methods - simdup_join_methods];
 	return (Node *) state;
 }
 
-const CustomScanMethods simdup_hamming_join_methods = {"Hamming Join",
-													   create_state};
-const CustomScanMethods simdup_shingle_join_methods = {"Shingle Join",
-													   create_state};
+const CustomScanMethods simdup_join_methods[2] =
+	{{"Hamming Join", create_state}, {"Shingle Join", create_state}};
 
 /* Prepare to hash the columns of a side that are equal in both. */
 static void
@@ -88,7 +83,7 @@ begin_input(NearJoinState *state, const CustomScan *plan, int side,
 	begin_equalities(input, plan, numbers, side);
 	input->keeps_unmatched =
 		side == 0 && (state->type == JOIN_LEFT || state->type == JOIN_ANTI);
-	if (side == 0 || !state->reads_once)
+	if (side == 0 || !state->search.reads_once)
 	{
 		input->plan =
 			ExecInitNode(list_nth(plan->custom_plans, side), estate, eflags);
@@ -108,14 +103,26 @@ begin_join(CustomScanState *css, EState *estate, int eflags)
 	CustomScan *plan = (CustomScan *) css->ss.ps.plan;
 	PlanState *parent = &css->ss.ps;
 	const List *facts = linitial(plan->custom_private);
+	bool gives_inner;
 
-	state->kind = (SimdupConditionKind) list_nth_int(facts, SIMDUP_JOIN_KIND);
+	state->predicate =
+		&simdup_predicates[list_nth_int(facts, SIMDUP_JOIN_PREDICATE)];
 	state->type = (JoinType) list_nth_int(facts, SIMDUP_JOIN_TYPE);
-	state->reads_once = list_nth_int(facts, SIMDUP_JOIN_READS_ONCE) != 0;
-	state->excludes_self = list_nth_int(facts, SIMDUP_JOIN_EXCLUDES_SELF) != 0;
 	state->parallel_filter =
 		list_nth_int(facts, SIMDUP_JOIN_PARALLEL_FILTER) != 0;
-	state->gives_inner = list_nth_int(facts, SIMDUP_JOIN_GIVES_INNER) != 0;
+	gives_inner = list_nth_int(facts, SIMDUP_JOIN_GIVES_INNER) != 0;
+	state->search =
+		(SimdupKeySearch){.reads_once =
+							  list_nth_int(facts, SIMDUP_JOIN_READS_ONCE) != 0,
+						  .excludes_self =
+							  list_nth_int(facts, SIMDUP_JOIN_EXCLUDES_SELF) !=
+							  0,
+						  .marks_first =
+							  state->type == JOIN_ANTI ||
+							  (state->type == JOIN_SEMI && !gives_inner),
+						  .memory = (int64) get_hash_memory_limit(),
+						  .put = simdup_put_candidate,
+						  .arg = state};
 	for (int side = 0; side < 2; side++)
 		begin_input(state, plan, side, estate, eflags);
 	state->limits =
@@ -126,7 +133,6 @@ begin_join(CustomScanState *css, EState *estate, int eflags)
 					 parent);
 	state->filter =
 		ExecInitQual(list_nth(plan->custom_exprs, SIMDUP_JOIN_FILTER), parent);
-	state->memory = (int64) get_hash_memory_limit();
 }
 
 /* Begin a scan: read both sides, and search the candidates. */
@@ -136,35 +142,35 @@ begin_scan(NearJoinState *state)
 	const char *name = state->css.methods->CustomName;
 	MemoryContext phase;
 
-	state->context =
+	state->search.context =
 		AllocSetContextCreate(state->css.ss.ps.state->es_query_cxt,
 							  "simdup join", ALLOCSET_DEFAULT_SIZES);
-	MemoryContextSwitchTo(state->context);
+	MemoryContextSwitchTo(state->search.context);
 	/* nested joins report in their turn, so the reports of this one end with it */
-	phase = AllocSetContextCreate(state->context, "simdup join progress",
+	phase = AllocSetContextCreate(state->search.context, "simdup join progress",
 								  ALLOCSET_SMALL_SIZES);
 	MemoryContextSwitchTo(phase);
 	simdup_progress_begin(name, false);
-	MemoryContextSwitchTo(state->context);
+	MemoryContextSwitchTo(state->search.context);
 	for (int side = 0; side < 2; side++)
 	{
 		SimdupJoinInput *input = &state->inputs[side];
 
 		input->n = input->n_keyed = 0;
-		input->rows = input->plan != NULL ? simdup_rowstore_begin()
-										  : state->inputs[0].rows;
+		input->rows = NULL; /* until the side is read */
 	}
 	simdup_find_candidates(state);
-	if (state->helpers != NULL)
-		state->n_workers = Max(state->n_workers, state->helpers->n_launched);
+	if (state->search.helpers != NULL)
+		state->n_workers =
+			Max(state->n_workers, state->search.helpers->n_launched);
 	MemoryContextDelete(phase);
 }
 
-/* Return the bytes that went to files which are still open. */
+/* Return the bytes that went to files in this scan. */
 static int64
-open_disk(const NearJoinState *state)
+scan_disk(const NearJoinState *state)
 {
-	int64 disk = simdup_pairsort_disk(state->candidates);
+	int64 disk = state->search.disk + simdup_pairsort_disk(state->candidates);
 
 	for (int side = 0; side < 2; side++)
 		if (state->inputs[side].plan != NULL)
@@ -175,9 +181,10 @@ open_disk(const NearJoinState *state)
 static void
 end_scan(NearJoinState *state)
 {
-	if (state->context == NULL)
+	if (state->search.context == NULL)
 		return;
-	state->disk += open_disk(state);
+	state->disk += scan_disk(state);
+	state->peak_memory = Max(state->peak_memory, state->search.peak_memory);
 	simdup_pairsort_end(state->candidates);
 	if (state->texts != NULL)
 		simdup_stored_texts_end(state->texts);
@@ -187,14 +194,17 @@ end_scan(NearJoinState *state)
 
 		ExecClearTuple(input->slot);
 		ExecClearTuple(input->text_slot);
-		simdup_numbers_end(&state->numbers[side]);
 		if (input->plan != NULL)
+		{
 			simdup_rowstore_end(input->rows);
+			simdup_tempfile_close(state->search.groups[side]);
+		}
 	}
 	ExecClearTuple(state->css.ss.ss_ScanTupleSlot);
-	MemoryContextDelete(state->context);
-	memset(&state->context, 0,
-		   offsetof(NearJoinState, n_pairs) - offsetof(NearJoinState, context));
+	MemoryContextDelete(state->search.context);
+	memset(&state->search.context, 0,
+		   offsetof(NearJoinState, n_pairs) -
+			   offsetof(NearJoinState, search.context));
 }
 
 /* Running */
@@ -203,7 +213,7 @@ end_scan(NearJoinState *state)
 static bool
 next_row(NearJoinState *state)
 {
-	if (simdup_settles_first(state))
+	if (state->search.marks_first)
 		return simdup_next_outer_row(state);
 	return simdup_next_match(state) ||
 		   (state->type == JOIN_LEFT && simdup_next_outer_row(state));
@@ -217,12 +227,12 @@ exec_join(CustomScanState *css)
 	MemoryContext old = CurrentMemoryContext;
 	TupleTableSlot *result = NULL;
 
-	if (state->context == NULL)
+	if (state->search.context == NULL)
 		begin_scan(state);
 	else if (css->ss.ps.ps_ProjInfo == NULL)
 		/* the parent may have changed the scan tuple in its place */
 		simdup_begin_scan_tuple(state);
-	MemoryContextSwitchTo(state->context);
+	MemoryContextSwitchTo(state->search.context);
 	while (result == NULL && next_row(state))
 	{
 		ResetExprContext(context);
@@ -291,7 +301,7 @@ static void
 explain_join(CustomScanState *css, List *ancestors, ExplainState *es)
 {
 	NearJoinState *state = (NearJoinState *) css;
-	int64 disk = state->disk + (state->context ? open_disk(state) : 0);
+	int64 disk = state->disk + (state->search.context ? scan_disk(state) : 0);
 
 	if (es->verbose || es->format != EXPLAIN_FORMAT_TEXT ||
 		state->type != JOIN_INNER)
@@ -301,9 +311,7 @@ explain_join(CustomScanState *css, List *ancestors, ExplainState *es)
 							: state->type == JOIN_SEMI ? "Semi"
 													   : "Anti",
 							es);
-	explain_clauses(state,
-					simdup_is_of_shingles(state->kind) ? "Shingle Cond"
-													   : "Hamming Cond",
+	explain_clauses(state, state->predicate->method->label,
 					SIMDUP_JOIN_CONDITION, ancestors, es);
 	explain_clauses(state, "Join Filter", SIMDUP_JOIN_FILTER, ancestors, es);
 	if (!es->analyze)
@@ -313,7 +321,10 @@ explain_join(CustomScanState *css, List *ancestors, ExplainState *es)
 		ExplainPropertyInteger("Rows Removed by Join Filter", NULL,
 							   state->n_filtered, es);
 	ExplainPropertyInteger("Memory Usage", "kB",
-						   (state->peak_memory + 1023) / 1024, es);
+						   (Max(state->peak_memory, state->search.peak_memory) +
+							1023) /
+							   1024,
+						   es);
 	if (disk > 0 || es->format != EXPLAIN_FORMAT_TEXT)
 		ExplainPropertyInteger("Disk Usage", "kB", (disk + 1023) / 1024, es);
 	if (state->n_workers > 0 || es->format != EXPLAIN_FORMAT_TEXT)
@@ -327,5 +338,5 @@ explain_join(CustomScanState *css, List *ancestors, ExplainState *es)
 		.ReScanCustomScan = rescan_join, .ExplainCustomScan = explain_join \
 	}
 
-static const CustomExecMethods hamming_methods = EXEC_METHODS("Hamming Join");
-static const CustomExecMethods shingle_methods = EXEC_METHODS("Shingle Join");
+static const CustomExecMethods exec_methods[2] = {EXEC_METHODS("Hamming Join"),
+												  EXEC_METHODS("Shingle Join")};

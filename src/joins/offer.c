@@ -104,7 +104,7 @@ list_clauses(const JoinOffer *offer, bool above)
 		if (restrictinfo->pseudoconstant ||
 			simdup_offer_is_above(offer, restrictinfo) != above ||
 			(restrictinfo == offer->served &&
-			 simdup_is_exact(offer->condition.kind)))
+			 (offer->condition.predicate->traits & SIMDUP_EXACT) != 0))
 			continue;
 		cost_qual_eval_node(&cost, (Node *) restrictinfo, offer->root);
 		/* among equals the order stays, since one may guard the next */
@@ -143,7 +143,7 @@ conditions_of(const JoinOffer *offer, int side)
 
 /*
  * Check whether both sides read the same rows. For EvalPlanQual each side has a row
- * of its own, so there must be no row marks. Of statements that write, INSERT has none.
+ * of its own, so there must be no row marks. An INSERT has none.
  */
 static bool
 can_read_once(const JoinOffer *offer)
@@ -239,7 +239,7 @@ is_needed(const List *needed, const Expr *column)
 	const Var *var = (const Var *) column;
 	ListCell *cell;
 
-	/* what is not a plain column may be needed as a part of something */
+	/* a placeholder may be needed as a part of an expression */
 	if (!IsA(column, Var))
 		return true;
 	foreach (cell, needed)
@@ -263,8 +263,8 @@ add_columns(PathTarget *target, List *exprs)
 }
 
 /*
- * Make the columns of a side: what is needed of those that its relation has, the
- * key, and the values that must be equal.
+ * Make the columns of a side: the needed ones of its relation, the key, and the
+ * values that must be equal.
  */
 static PathTarget *
 make_target(const JoinOffer *offer, int side, const List *needed)
@@ -279,7 +279,7 @@ make_target(const JoinOffer *offer, int side, const List *needed)
 		add_columns(target, list_make1(simdup_offer_side_of(offer, lfirst(cell),
 															side)));
 	add_columns(target, list_make1(offer->keys[side]));
-	if (offer->condition.kind == SIMDUP_RESEMBLES)
+	if (simdup_compares_texts(offer->condition.predicate))
 		add_columns(target, list_make1(offer->condition.keys[side]));
 	return set_pathtarget_cost_width(offer->root, target);
 }
@@ -416,7 +416,7 @@ static void
 make_inputs(JoinOffer *offer)
 {
 	make_targets(offer);
-	/* one of each side would be taken for the same */
+	/* placeholders of the two sides would compare equal */
 	if (any_column(offer, PVC_INCLUDE_PLACEHOLDERS, is_placeholder))
 		offer->reads_once = offer->excludes_self = false;
 	if (offer->reads_once)
@@ -433,7 +433,7 @@ make_inputs(JoinOffer *offer)
 }
 
 /*
- * Return what the node compares: fingerprints, or the texts of shingles. Texts of
+ * Return the key of a side: a fingerprint, or the text of shingles. Texts of
  * simdup_resembles are compared by their fingerprints first.
  */
 static Node *
@@ -442,7 +442,7 @@ make_key(const JoinOffer *offer, int side)
 	const SimdupCondition *condition = &offer->condition;
 	Node *key = condition->keys[side];
 
-	if (condition->kind != SIMDUP_RESEMBLES)
+	if (!simdup_compares_texts(condition->predicate))
 		return key;
 	return simdup_make_minhash64(condition->function, key,
 								 exprInputCollation(

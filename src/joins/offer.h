@@ -1,9 +1,9 @@
 /*
- * planner.h
+ * offer.h
  *	  A join that the planner is offered: its clauses, its inputs and its cost.
  */
-#ifndef SIMDUP_JOINS_PLANNER_H
-#define SIMDUP_JOINS_PLANNER_H
+#ifndef SIMDUP_JOINS_OFFER_H
+#define SIMDUP_JOINS_OFFER_H
 
 #include "nodes/pathnodes.h"
 
@@ -49,7 +49,7 @@ extern bool simdup_offer_inputs(JoinOffer *offer);
 extern void simdup_offer_near(JoinOffer *offer);
 
 /* Check whether a path that is there is cheaper than any of this join can be. */
-extern bool simdup_offer_is_vain(const JoinOffer *offer);
+extern bool simdup_offer_is_dominated(const JoinOffer *offer);
 
 /* Set the cost of a path whose rows are set. */
 extern void simdup_offer_cost(const JoinOffer *offer, Path *path);
@@ -57,4 +57,4 @@ extern void simdup_offer_cost(const JoinOffer *offer, Path *path);
 /* Install the planner's hook and the node, once, when the module loads. */
 extern void simdup_joins_init(void);
 
-#endif /* SIMDUP_JOINS_PLANNER_H */
+#endif /* SIMDUP_JOINS_OFFER_H */

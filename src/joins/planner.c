@@ -51,7 +51,7 @@ list_side(const JoinOffer *offer, int side)
 	List *columns =
 		list_make3_int(list_length(offer->targets[side]->exprs),
 					   column_of(offer, side, offer->keys[side]),
-					   offer->condition.kind == SIMDUP_RESEMBLES
+					   simdup_compares_texts(offer->condition.predicate)
 						   ? column_of(offer, side, offer->condition.keys[side])
 						   : 0);
 	ListCell *cell;
@@ -71,13 +71,14 @@ list_private(const JoinOffer *offer)
 {
 	bool parallel = is_parallel_safe(offer->root, (Node *) offer->filter);
 	List *facts =
-		list_make5_int((int) offer->condition.kind, (int) offer->type,
-					   offer->reads_once, offer->excludes_self, parallel);
+		list_make5_int((int) (offer->condition.predicate - simdup_predicates),
+					   (int) offer->type, offer->reads_once,
+					   offer->excludes_self, parallel);
 	List *operators = NIL;
 	List *collations = NIL;
 	ListCell *cell;
 
-	/* a row mark is one */
+	/* a row mark, too, makes the join return inner columns */
 	facts = lappend_int(facts, bms_overlap(pull_varnos(offer->root,
 													   (Node *) offer->joinrel
 														   ->reltarget->exprs),
@@ -190,10 +191,8 @@ plan_join(PlannerInfo *root pg_attribute_unused(),
 										1,
 									NULL, false));
 	plan->custom_private = copyObject(lfourth(path->custom_private));
-	plan->methods =
-		simdup_is_of_shingles((SimdupConditionKind) linitial_int(facts))
-			? &simdup_shingle_join_methods
-			: &simdup_hamming_join_methods;
+	plan->methods = &simdup_join_methods[simdup_is_by_shingles(
+		&simdup_predicates[linitial_int(facts)])];
 	return &plan->scan.plan;
 }
 
@@ -201,15 +200,15 @@ plan_join(PlannerInfo *root pg_attribute_unused(),
 static void
 offer_join(JoinOffer *offer)
 {
-	if (!simdup_is_of_shingles(offer->condition.kind))
+	if (!simdup_is_by_shingles(offer->condition.predicate))
 	{
 		simdup_offer_near(offer);
-		/* of NULL no pair is near; beyond, nearly all are */
+		/* NULL has no near pair; beyond the largest distance nearly all are near */
 		if (offer->near.radius < 0 ||
 			offer->near.radius > SIMDUP_MAX_PAIR_DISTANCE)
 			return;
 	}
-	if (!simdup_offer_is_vain(offer) && simdup_offer_inputs(offer))
+	if (!simdup_offer_is_dominated(offer) && simdup_offer_inputs(offer))
 		add_join_path(offer);
 }
 
@@ -218,11 +217,8 @@ static void
 offer_ways(JoinOffer *offer)
 {
 	offer_join(offer);
-	if (offer->condition.kind == SIMDUP_RESEMBLES)
-	{
-		simdup_resemble_by_shingles(&offer->condition);
+	if (simdup_use_alternative(&offer->condition))
 		offer_join(offer);
-	}
 }
 
 /* Check whether a relation's rows can be read as they are. */
@@ -289,8 +285,8 @@ simdup_joins_init(void)
 							 "Enables the planner's use of joins by Hamming distance and by shingles.",
 							 NULL, &enable_join, true, PGC_USERSET, GUC_EXPLAIN,
 							 NULL, NULL, NULL);
-	RegisterCustomScanMethods(&simdup_hamming_join_methods);
-	RegisterCustomScanMethods(&simdup_shingle_join_methods);
+	for (Size i = 0; i < lengthof(simdup_join_methods); i++)
+		RegisterCustomScanMethods(&simdup_join_methods[i]);
 	earlier_hook = set_join_pathlist_hook;
 	set_join_pathlist_hook = offer_joins;
 }

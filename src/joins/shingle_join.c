@@ -13,13 +13,12 @@
 #include "compat.h"
 
 #include "miscadmin.h"
-#include "utils/memutils.h"
 
 #include "core/compare/resemblance.h"
 #include "core/fingerprint/hash.h"
 #include "core/host.h"
 #include "core/join/setjoin.h"
-#include "joins/state.h"
+#include "joins/key_search.h"
 #include "server/progress.h"
 #include "text/minhash64.h"
 
@@ -32,25 +31,24 @@ typedef struct Document
 	bool is_inner;
 } Document;
 
-struct SimdupShingleKeys
+/* The keys of both sides. */
+typedef struct ShingleKeys
 {
-	SimdupShingling shingling;
-	int64 memory; /* of a sort */
 	uint32 n;
 	Document *documents;
 	Size room;
 	SimdupTempFile *hashes; /* for each document: number of shingles, hashes */
 	/* (size << 32 | digest, document) */
-	SimdupPairSort *sort;
-};
+	SimdupPairSort *sort; /* NULL once it has been read */
+} ShingleKeys;
 
 /* In place of a position: the side has no row of the set. */
 #define NO_GROUP PG_UINT32_MAX
 
 typedef struct ShingleSearch
 {
-	NearJoinState *state;
-	SimdupShingleKeys *keys;
+	SimdupKeySearch *join;
+	ShingleKeys *keys;
 	SimdupHashes loaded[2];
 
 	/* Distinct sets are numbered from 0 in ascending order of size. */
@@ -80,26 +78,32 @@ alloc_numbers(Size n)
  * Documents
  */
 
-SimdupShingleKeys *
-simdup_shingle_keys_begin(SimdupShingling shingling, int64 memory)
+static SimdupPairSort *
+begin_sort(const SimdupKeySearch *join)
 {
-	SimdupShingleKeys *keys = palloc0(sizeof(SimdupShingleKeys));
+	return simdup_pairsort_begin(join->memory / 6);
+}
 
-	keys->shingling = shingling;
-	keys->memory = memory;
+static void
+begin_keys(SimdupKeySearch *join, int side pg_attribute_unused())
+{
+	ShingleKeys *keys;
+
+	if (join->keys[0] != NULL)
+		return;
+	join->keys[0] = keys = palloc0(sizeof(ShingleKeys));
 	/* it grows in this memory context */
 	keys->documents = simdup_grow(NULL, &keys->room, 1, sizeof(Document));
 	keys->hashes = simdup_tempfile_create();
-	keys->sort = simdup_pairsort_begin(memory);
-	return keys;
+	keys->sort = begin_sort(join);
 }
 
-void
-simdup_shingle_add_key(SimdupShingleKeys *keys, int side, uint32 number,
-					   Datum key, uint32 hash)
+static void
+add_key(SimdupKeySearch *join, int side, uint32 number, Datum key, uint32 hash)
 {
+	ShingleKeys *keys = join->keys[0];
 	SimdupHashes set =
-		simdup_element_set(keys->shingling,
+		simdup_element_set(join->limits.shingling,
 						   simdup_text_to_utf8(DatumGetTextPP(key)));
 	uint64 part = simdup_mix64(hash);
 	uint64 digest = 0;
@@ -163,8 +167,8 @@ are_equal(ShingleSearch *search, const Document *a, const Document *b)
 static void
 append_row(ShingleSearch *search, const Document *document, bool is_last)
 {
-	simdup_numbers_append(&search->state->numbers[document->is_inner],
-						  document->row | (is_last ? SIMDUP_LAST_OF_GROUP : 0));
+	simdup_group_append(search->join->groups[document->is_inner],
+						document->row | (is_last ? SIMDUP_LAST_OF_GROUP : 0));
 }
 
 /*
@@ -179,7 +183,9 @@ add_member(ShingleSearch *search, const Document *document)
 
 	if (search->positions[side][set] == NO_GROUP)
 	{
-		search->positions[side][set] = search->state->numbers[side].n;
+		search->positions[side][set] =
+			(uint32) (simdup_tempfile_size(search->join->groups[side]) /
+					  (int64) sizeof(uint32));
 		search->first_rows[set] = document->row;
 	}
 }
@@ -187,7 +193,7 @@ add_member(ShingleSearch *search, const Document *document)
 static void
 end_sort(ShingleSearch *search, SimdupPairSort *sort)
 {
-	search->state->disk += simdup_pairsort_disk(sort);
+	search->join->disk += simdup_pairsort_disk(sort);
 	simdup_pairsort_end(sort);
 }
 
@@ -198,7 +204,7 @@ end_sort(ShingleSearch *search, SimdupPairSort *sort)
 static void
 find_distinct_sets(ShingleSearch *search)
 {
-	SimdupShingleKeys *keys = search->keys;
+	ShingleKeys *keys = search->keys;
 	Document *last = NULL;
 	uint64 last_key = 0;
 	uint64 key;
@@ -206,13 +212,13 @@ find_distinct_sets(ShingleSearch *search)
 
 	search->sizes = alloc_numbers(keys->n);
 	search->first_rows = alloc_numbers(keys->n);
-	for (int side = 0; side < (search->state->reads_once ? 1 : 2); side++)
+	for (int side = 0; side < (search->join->reads_once ? 1 : 2); side++)
 	{
 		search->positions[side] = alloc_numbers(keys->n);
 		memset(search->positions[side], 0xFF, keys->n * sizeof(uint32));
 	}
 	/* of one set of rows, both sides have the same groups */
-	if (search->state->reads_once)
+	if (search->join->reads_once)
 		search->positions[1] = search->positions[0];
 	simdup_pairsort_perform(keys->sort);
 	while (simdup_pairsort_get(keys->sort, &key, &number))
@@ -277,12 +283,6 @@ end_list(ShingleSets *lists)
 	lists->n = 0;
 }
 
-static SimdupPairSort *
-begin_sort(const ShingleSearch *search)
-{
-	return simdup_pairsort_begin(search->keys->memory);
-}
-
 /*
  * List the sets of each shingle in the file, from sorted pairs of shingle and set.
  * Sets are read in the order of documents.
@@ -290,7 +290,7 @@ begin_sort(const ShingleSearch *search)
 static void
 write_lists(ShingleSearch *search, ShingleSets *lists)
 {
-	SimdupPairSort *sort = begin_sort(search);
+	SimdupPairSort *sort = begin_sort(search->join);
 	uint64 last = 0;
 	uint64 shingle;
 	uint64 set;
@@ -312,7 +312,7 @@ write_lists(ShingleSearch *search, ShingleSets *lists)
 		}
 	}
 	simdup_pairsort_perform(sort);
-	simdup_note_memory(search->state);
+	simdup_note_memory(search->join);
 	while (simdup_pairsort_get(sort, &shingle, &set))
 	{
 		if (shingle != last)
@@ -354,7 +354,7 @@ count_ranks(ShingleSearch *search, uint64 *counts)
 static SimdupPairSort *
 sort_ranks(const ShingleSearch *search, ShingleSets *lists)
 {
-	SimdupPairSort *sort = begin_sort(search);
+	SimdupPairSort *sort = begin_sort(search->join);
 	const int64 width = sizeof(uint32);
 
 	simdup_progress_phase("ranking shingles", lists->size / width);
@@ -393,8 +393,8 @@ rank_shingles(ShingleSearch *search)
 	write_lists(search, &lists);
 	count_ranks(search, lists.counts);
 	sort = sort_ranks(search, &lists);
-	simdup_note_memory(search->state);
-	search->state->disk += lists.size;
+	simdup_note_memory(search->join);
+	search->join->disk += lists.size;
 	simdup_tempfile_close(lists.file);
 	simdup_free(lists.sets);
 	simdup_free(lists.counts);
@@ -426,7 +426,7 @@ put_groups(const ShingleSearch *search, uint32 outer, uint32 inner)
 	uint32 b = search->positions[1][inner];
 
 	if (a != NO_GROUP && b != NO_GROUP)
-		simdup_put_candidate(search->state, search->first_rows[outer], a, b);
+		search->join->put(search->join->arg, search->first_rows[outer], a, b);
 }
 
 /* Put a pair of sets: the sink of the join. */
@@ -436,7 +436,7 @@ put_sets(void *arg, uint32_t x, uint32_t y)
 	const ShingleSearch *search = arg;
 
 	put_groups(search, x, y);
-	if (!search->state->reads_once)
+	if (!search->join->reads_once)
 		put_groups(search, y, x);
 }
 
@@ -472,47 +472,57 @@ show_progress(void *arg pg_attribute_unused(), uint32_t done, uint32_t total)
 }
 
 static void
-join_sets(ShingleSearch *search, double min_resemblance)
+join_sets(ShingleSearch *search)
 {
-	NearJoinState *state = search->state;
-	SimdupSetJoin join = {.n = search->n_sets,
+	SimdupKeySearch *join = search->join;
+	SimdupSetJoin sets = {.n = search->n_sets,
 						  .sizes = search->sizes,
 						  .read = read_ranks,
-						  .is_pair = state->reads_once ? NULL : is_pair,
+						  .is_pair = join->reads_once ? NULL : is_pair,
 						  .sink = put_sets,
 						  .progress = show_progress,
 						  .arg = search};
 
 	rank_shingles(search);
-	join.n_ranks = search->n_ranks;
-	join.all_ranks = search->all_ranks;
-	join.common_from = search->common_from;
-	simdup_set_join(&join, min_resemblance, (Size) state->search_memory);
-	state->disk += simdup_tempfile_size(search->ranks);
+	sets.n_ranks = search->n_ranks;
+	sets.all_ranks = search->all_ranks;
+	sets.common_from = search->common_from;
+	simdup_set_join(&sets, join->limits.min_resemblance,
+					(Size) join->free_memory);
+	join->disk += simdup_tempfile_size(search->ranks);
 	simdup_tempfile_close(search->ranks);
 }
 
-void
-simdup_shingle_search(NearJoinState *state, SimdupShingleKeys *keys,
-					  double min_resemblance)
+static void
+find_alike(SimdupKeySearch *join)
 {
-	ShingleSearch search = {.state = state, .keys = keys};
+	ShingleSearch search = {.join = join, .keys = join->keys[0]};
 
 	find_distinct_sets(&search);
 	/* equal sets have a resemblance of 1, and none has more */
-	if (min_resemblance <= 1)
+	if (join->limits.min_resemblance <= 1)
 	{
 		for (uint32 set = 0; set < search.n_sets; set++)
 			put_groups(&search, set, set);
-		join_sets(&search, min_resemblance);
+		join_sets(&search);
 	}
-	state->disk += simdup_tempfile_size(keys->hashes);
+	join->disk += simdup_tempfile_size(search.keys->hashes);
 }
 
-void
-simdup_shingle_keys_end(SimdupShingleKeys *keys)
+static void
+end_keys(SimdupKeySearch *join)
 {
+	ShingleKeys *keys = join->keys[0];
+
+	if (keys == NULL)
+		return;
 	simdup_tempfile_close(keys->hashes);
 	if (keys->sort != NULL)
 		simdup_pairsort_end(keys->sort);
 }
+
+const SimdupSearchMethod simdup_shingle_search = {.label = "Shingle Cond",
+												  .begin = begin_keys,
+												  .add = add_key,
+												  .find = find_alike,
+												  .end = end_keys};

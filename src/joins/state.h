@@ -1,18 +1,18 @@
 /*
- * node.h
+ * state.h
  *	  The join node: a join by nearness of fingerprints, or of sets of shingles.
  *
  * The rows of both inputs are read whole (input.c). hamming_join.c or shingle_join.c
  * finds candidates among them, and the node evaluates the other conditions.
  */
-#ifndef SIMDUP_JOINS_NODE_H
-#define SIMDUP_JOINS_NODE_H
+#ifndef SIMDUP_JOINS_STATE_H
+#define SIMDUP_JOINS_STATE_H
 
 #include "nodes/execnodes.h"
 #include "nodes/extensible.h"
 
 #include "joins/condition.h"
-#include "joins/search.h"
+#include "joins/input.h"
 
 /* The lists in custom_private, of which the last two are of the equalities. */
 typedef enum SimdupJoinList
@@ -26,7 +26,7 @@ typedef enum SimdupJoinList
 /* Numbers among the facts. */
 typedef enum SimdupJoinFact
 {
-	SIMDUP_JOIN_KIND,			 /* SimdupConditionKind */
+	SIMDUP_JOIN_PREDICATE,		 /* a number in simdup_predicates */
 	SIMDUP_JOIN_TYPE,			 /* JoinType */
 	SIMDUP_JOIN_READS_ONCE,		 /* one input for both sides */
 	SIMDUP_JOIN_EXCLUDES_SELF,	 /* no row matches itself */
@@ -47,42 +47,33 @@ typedef enum SimdupJoinSide
 typedef enum SimdupJoinExpr
 {
 	SIMDUP_JOIN_LIMITS,
-	SIMDUP_JOIN_CONDITION, /* the clause: shown, and evaluated if k is invalid */
-	SIMDUP_JOIN_FILTER	   /* the clauses evaluated for each candidate */
+	SIMDUP_JOIN_CONDITION, /* shown by EXPLAIN, evaluated if a limit is out of range */
+	SIMDUP_JOIN_FILTER /* the clauses evaluated for each candidate */
 } SimdupJoinExpr;
 
-extern const CustomScanMethods simdup_hamming_join_methods;
-extern const CustomScanMethods simdup_shingle_join_methods;
+/* By method: that of fingerprints, then that of shingles. */
+extern const CustomScanMethods simdup_join_methods[2];
 
 typedef struct NearJoinState
 {
 	CustomScanState css;
-	SimdupConditionKind kind;
+	const SimdupPredicate *predicate;
 	JoinType type;
-	bool reads_once;
-	bool excludes_self;
 	bool parallel_filter;
-	bool gives_inner;
 	SimdupJoinInput inputs[2]; /* outer and inner */
 	List *limits;			   /* ExprStates */
 	ExprState *condition;
 	ExprState *filter;
-	int64 memory; /* bytes, for all */
+	SimdupKeySearch search;
 
-	/* from here on, of one scan, and zeroed between two */
-	MemoryContext context;	  /* NULL: not begun */
-	int64 search_memory;	  /* bytes for the search, beside rows and groups */
-	SimdupNumbers numbers[2]; /* of groups; of one set of rows: both the first */
-	SimdupHelpers *helpers;	  /* NULL: none */
+	/* of one scan, and zeroed with that part of the search between two */
+	SimdupAdmitted admitted;
 	struct SimdupStoredTexts *texts; /* of both sides, to compare; or NULL */
-	double min_resemblance;			 /* of these */
-	bool compares_all; /* all rows with all, where a limit is beyond the search */
-	Bitmapset *matched;			/* outer rows with a match; NULL: not kept */
 	SimdupPairSort *candidates; /* first row and outer group, inner group */
 	int64 n_candidates;			/* that were put there */
 	uint32 candidate[2];		/* rows, the outer one first */
-	bool turns;					/* the groups' rows come in both orders */
-	bool is_turned;				/* the candidate is one in the other order */
+	bool both_orders;			/* the groups' rows come in both */
+	bool is_swapped;			/* the candidate is one in the other order */
 	bool has_pair;				/* of groups; their next rows are these */
 	uint32 outer_start;
 	uint32 outer_at;
@@ -104,38 +95,17 @@ simdup_asks_existence(const NearJoinState *state)
 	return state->type == JOIN_SEMI || state->type == JOIN_ANTI;
 }
 
-/* Check whether candidates are evaluated before the first row is returned. */
-static inline bool
-simdup_settles_first(const NearJoinState *state)
-{
-	return state->type == JOIN_ANTI ||
-		   (state->type == JOIN_SEMI && !state->gives_inner);
-}
-
-/* Check whether an outer row has a match. */
-static inline bool
-simdup_is_matched(const NearJoinState *state, uint32 row)
-{
-	return bms_is_member((int) row, state->matched);
-}
-
 /* Read both sides, and search the candidates (candidates.c). */
 extern void simdup_find_candidates(NearJoinState *state);
 
-/*
- * Put a candidate: the number of the outer group's first row, and the positions of
- * both groups. In a self-join, each pair of groups comes once.
- */
-extern void simdup_put_candidate(NearJoinState *state, uint32 first_row,
-								 uint32 outer, uint32 inner);
+/* Put a candidate: of a SimdupKeySearch, whose arg is the state. */
+extern void simdup_put_candidate(void *arg, uint32 first_row, uint32 outer,
+								 uint32 inner);
 
 extern void simdup_begin_candidates(NearJoinState *state);
 
 /* Evaluate the candidates of a join that asks for existence, and forget them. */
-extern void simdup_settle_candidates(NearJoinState *state);
-
-/* Note how much memory is used, where that is most. */
-extern void simdup_note_memory(NearJoinState *state);
+extern void simdup_evaluate_candidates(NearJoinState *state);
 
 /* Begin with an empty scan tuple, which is filled in place (matches.c). */
 extern void simdup_begin_scan_tuple(NearJoinState *state);
@@ -152,4 +122,4 @@ extern bool simdup_next_match(NearJoinState *state);
  */
 extern bool simdup_next_outer_row(NearJoinState *state);
 
-#endif /* SIMDUP_JOINS_NODE_H */
+#endif /* SIMDUP_JOINS_STATE_H */

@@ -48,22 +48,4 @@ extern void simdup_elements_join(SimdupElementJoin *join);
 
 extern void simdup_elements_end(SimdupElementJoin *join);
 
-/*
- * Of these files alone: files of elements.
- */
-
-/* Move the elements of the second set behind the others. Return how many these are. */
-extern uint32 simdup_part_sets(SimdupElement *elements, int64 n);
-
-/* Read n elements of a file from one on. */
-extern void simdup_read_elements(SimdupTempFile *file, int64 from, int64 n,
-								 SimdupElement *elements);
-
-/*
- * Report the near pairs of a file that is a few times as long as the memory (runs.c).
- * Leave room for as many elements as fit in memory.
- */
-extern void simdup_join_by_runs(SimdupElementJoin *join, SimdupTempFile *file,
-								int64 n);
-
 #endif /* SIMDUP_JOINS_ELEMENTS_H */

@@ -96,7 +96,7 @@ simdup_stored_texts_begin(SimdupShingling shingling, Size memory)
 {
 	SimdupStoredTexts *contents = begin_sets(shingling);
 
-	/* the bytes count, whatever a collation says */
+	/* bytes are compared, not by a collation */
 	contents->store = simdup_keys_begin(BYTEAOID);
 	contents->numbers =
 		simdup_keynumbers_begin(contents->store, BYTEAOID, InvalidOid);
@@ -107,7 +107,7 @@ simdup_stored_texts_begin(SimdupShingling shingling, Size memory)
 }
 
 SimdupStoredTexts *
-simdup_kept_texts_begin(SimdupShingling shingling, uint32 n,
+simdup_text_cache_begin(SimdupShingling shingling, uint32 n,
 						Datum (*get)(void *arg, uint32 number), void *arg,
 						Size memory)
 {

@@ -27,7 +27,7 @@ extern void simdup_stored_texts_end(SimdupStoredTexts *contents);
  * Return a new store of n texts that somebody else keeps, numbered from 0: get
  * returns one, valid until its next call. It is finished, with this much memory.
  */
-extern SimdupStoredTexts *simdup_kept_texts_begin(
+extern SimdupStoredTexts *simdup_text_cache_begin(
 	SimdupShingling shingling, uint32 n, Datum (*get)(void *arg, uint32 number),
 	void *arg, Size memory);
 

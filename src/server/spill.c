@@ -56,17 +56,35 @@ simdup_tempfile_create(void)
 }
 
 void
+simdup_tempfile_limit(SimdupTempFile *file, Size memory)
+{
+	file->most_bytes = Max(memory, MIN_IN_MEMORY);
+}
+
+void
 simdup_tempfile_cache(SimdupTempFile *file, Size memory, Size expected)
 {
 	Size n_pages = memory / (2 * sizeof(FilePage *) + sizeof(FilePage));
 
-	file->most_bytes = Max(memory, MIN_IN_MEMORY);
+	simdup_tempfile_limit(file, memory);
 	file->n_pages = (uint32) Min(Max(n_pages, MIN_PAGES), MAX_PAGES);
 	if (expected > file->room && expected <= file->most_bytes)
 	{
 		file->bytes = repalloc_huge(file->bytes, expected);
 		file->room = expected;
 	}
+}
+
+Size
+simdup_tempfile_memory(const SimdupTempFile *file)
+{
+	return file->file == NULL ? file->room : 0;
+}
+
+int64
+simdup_tempfile_disk(const SimdupTempFile *file)
+{
+	return file->file == NULL ? 0 : file->size;
 }
 
 const void *
@@ -122,8 +140,14 @@ simdup_tempfile_append(SimdupTempFile *file, const void *data, size_t len)
 		begin_file(file);
 	if (file->file == NULL)
 	{
-		file->bytes =
-			simdup_grow(file->bytes, &file->room, (size_t) offset + len, 1);
+		if ((size_t) offset + len > file->room)
+		{
+			/* never beyond the limit */
+			file->room =
+				Min(Max(file->room + file->room / 4, (size_t) offset + len),
+					file->most_bytes);
+			file->bytes = repalloc_huge(file->bytes, file->room);
+		}
 		/* an empty set has no bytes to point to */
 		if (len > 0)
 			memcpy(file->bytes + offset, data, len);

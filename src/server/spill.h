@@ -26,6 +26,11 @@ extern SimdupTempFile *simdup_tempfile_create(void);
  */
 extern void simdup_tempfile_cache(SimdupTempFile *file, Size memory,
 								  Size expected);
+/* Keep a new file in memory up to this size. Keep few pages of a longer one. */
+extern void simdup_tempfile_limit(SimdupTempFile *file, Size memory);
+/* Return the bytes of a file in memory, and those on disk. */
+extern Size simdup_tempfile_memory(const SimdupTempFile *file);
+extern int64 simdup_tempfile_disk(const SimdupTempFile *file);
 /* Return the bytes of a file that is in memory, else NULL. */
 extern const void *simdup_tempfile_bytes(const SimdupTempFile *file);
 /* Close a file, unless it is NULL. */

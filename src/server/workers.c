@@ -72,7 +72,7 @@ typedef struct JoinLeader
 	SimdupHelpers helpers;
 	ParallelContext *context;
 	pg_atomic_uint32 *counter; /* the next tile to join */
-	SimdupBalls *balls;		   /* NULL: not launched yet */
+	SimdupTileWorker *balls;   /* NULL: not launched yet */
 	Queue *queues;
 	List *own;	 /* messages of the leader's own tiles, not reported yet */
 	uint32 next; /* tile to report */
@@ -201,7 +201,7 @@ send_pair(void *arg, uint32 a, uint32 b)
 
 /* Join tiles, as long as the counter has more. */
 static void
-join_tiles(Sender *sender, SimdupBalls *balls, pg_atomic_uint32 *counter)
+join_tiles(Sender *sender, SimdupTileWorker *balls, pg_atomic_uint32 *counter)
 {
 	uint32 n_tiles = simdup_balls_tiles(balls);
 
@@ -358,7 +358,7 @@ launch(JoinLeader *leader)
 
 /* Join all tiles with workers: of SimdupHelpers. */
 static void
-run_with_help(void *arg, SimdupBalls *balls)
+run_with_help(void *arg, SimdupTileWorker *balls)
 {
 	JoinLeader *leader = arg;
 	Sender *sender = palloc0(sizeof(Sender));

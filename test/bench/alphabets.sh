@@ -1,6 +1,6 @@
 # alphabets.sh: minhash64 of texts in ten scripts, against md5, sha256 and hashtext. Texts
-# are words of random letters; where people write no blanks, a word is a clause. Of
-# three runs the least processor time, in nanoseconds a character. SIMDUP_VECTORS=plain or avx2 chooses the path.
+# are words of random letters; where people write no blanks, a word is a clause. The
+# least processor time of three runs, in nanoseconds a character. SIMDUP_VECTORS=plain or avx2 chooses the path.
 
 . "$ROOT/test/bench/lib.sh"
 

@@ -1,4 +1,4 @@
-# arrival.sh: what the arrival triggers cost. One table has ROWS letters of 500
+# arrival.sh: the cost of the arrival triggers. One table has ROWS letters of 500
 # characters, of which a tenth repeat another, and an index on the texts. One
 # trigger is switched on and off in turn. Measured are INSERT statements of one row
 # and of a tenth of the rows. Then the cost of one INSERT as the partitions grow,
@@ -11,7 +11,7 @@ load=$((rows / 10))
 inserts=2000
 rounds=5
 
-# letter(i): 15 words of 32 characters. Of ten letters in a row, the last repeats
+# letter(i): 15 words of 32 characters. The last of ten letters in a row repeats
 # the first but for one word.
 sql <<SQL
 CREATE FUNCTION letter(i bigint) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS

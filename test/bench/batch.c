@@ -105,7 +105,7 @@ typedef struct Arrays
 	uint32_t *sizes;
 } Arrays;
 
-/* Group equal ones, then join: what the server does, without the server. */
+/* Group equal ones, then join, as the server does. */
 static uint64_t
 by_join(const uint64_t *input, size_t n, int k, bool recursion,
 		const Arrays *arrays)
@@ -164,7 +164,7 @@ counted_before(uint64_t x, int block)
 	return 0;
 }
 
-/* Four times: sort by a block, compare what is equal in it. k = 3. */
+/* Four times: sort by a block, compare those equal in it. k = 3. */
 static uint64_t
 by_sorting(const uint64_t *input, size_t n, const Arrays *arrays)
 {

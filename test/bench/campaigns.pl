@@ -3,7 +3,7 @@
 #
 #   campaigns.pl ROWS CAMPAIGNS SENTENCES FOOTER [SEED [PLACE]]
 #
-# Each line has a number, the number of the campaign, what was changed, and the letter.
+# Each line has a number, the number of the campaign, the change, and the letter.
 # Letters of one campaign are the same to a person. A letter of none has its own number
 # there. Half of the letters are of campaigns. Some have words changed, a personal
 # paragraph, a footer of their own or the head of a forwarded mail. Some are cut to
@@ -87,7 +87,7 @@ sub with_common
 	return join ' ', @parts;
 }
 
-# A letter of a campaign, and what was done to it.
+# A letter of a campaign, and its change.
 sub changed
 {
 	my ($body, @ends) = @{ $_[0] };

@@ -1,4 +1,4 @@
-# lib.sh: what the parts of make bench share. Source it:
+# lib.sh: shared by the parts of make bench. Source it:
 #
 #   . "$ROOT/test/bench/lib.sh"
 #   rows=$(rows_or 100000)

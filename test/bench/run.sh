@@ -2,7 +2,7 @@
 #
 # Every test/bench/PART.sh (or those named) is run on a fresh database with
 # the extension; each prints ratios of two things timed in turn in one go.
-# Times of one machine say little, their ratios say what was gained.
+# Times of one machine say little, their ratios show the gain.
 
 # bench_part NAME: run one; its status is the part's.
 bench_part()

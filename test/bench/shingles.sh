@@ -48,7 +48,7 @@ for set in $sets; do
   done
 done
 
-# all pairs: what the join costs beside hashing the texts and comparing them
+# all pairs: the cost of the join beside hashing the texts and comparing them
 commits=$(rows_or 10000)
 sql -c 'CREATE TABLE commits (id int, body text)'
 perl "$ROOT/test/bench/commits.pl" "$commits" | sql -c '\copy commits FROM stdin'

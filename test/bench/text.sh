@@ -1,4 +1,4 @@
-# text.sh: fingerprints of texts, against what the server does to the same rows.
+# text.sh: fingerprints of texts, beside work of the server on the same rows.
 # Without the Chinese petitions beside the checkout it takes the project's own.
 
 . "$ROOT/test/bench/lib.sh"

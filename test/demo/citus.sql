@@ -24,7 +24,7 @@ CREATE SCHEMA simdup_citus;
 SELECT set_config('search_path', 'simdup_citus,' || current_setting('search_path'), false) AS search_path \gset
 SET citus.shard_count = 8;
 
--- what a statement is refused with; its plan
+-- the error that refuses a statement; its plan
 CREATE FUNCTION refusal(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   detail text;

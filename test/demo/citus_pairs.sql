@@ -39,7 +39,7 @@ DECLARE
   key_table text := format('%I.%I', schema, stem || '_simdup_key');
   piece_table text := format('%I.%I', schema, stem || '_simdup_piece');
   pair_table text := format('%I.%I', schema, stem || '_simdup_pair');
-  -- stands for the shard's name in a command
+  -- is replaced by the shard's name in a command
   shard text := chr(1);
   simdup text;
   part pg_dist_partition;
@@ -83,7 +83,7 @@ BEGIN
   SELECT coalesce(pieces, count(*)) INTO pieces FROM pg_dist_node
   WHERE isactive AND shouldhaveshards AND noderole = 'primary';
 
-  -- one shard a piece; what a call that failed left is dropped
+  -- one shard a piece; the rest of a failed call is dropped
   SET LOCAL client_min_messages = warning;
   SET LOCAL citus.shard_replication_factor = 1;
   key_type := format_type(key_column.atttypid, NULL);

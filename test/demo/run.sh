@@ -20,7 +20,7 @@ csv_header()
     }'
 }
 
-# check_csv FILE: say what is wrong with it before the server has to.
+# check_csv FILE: name its faults before the server does.
 check_csv()
 {
   [ -e "$1" ] || die "there is no file $1"

@@ -109,7 +109,7 @@ LEFT JOIN (SELECT page, simhash_agg(hash, frequency) AS fp
            GROUP BY page) AS sums USING (page),
      CAST(coalesce(fp, '') AS bit(128)) AS bits;
 
--- Every sample against every article, and what is to be written about it.
+-- Every sample against every article, and the line to be written about it.
 CREATE TEMPORARY TABLE simtool_article ON COMMIT DROP AS
 SELECT page, id, high, low FROM simtool_fingerprint WHERE file = 'article' ORDER BY page;
 ANALYZE simtool_article;

@@ -75,7 +75,7 @@ strikes(FaultKind kind)
 
 /* Allocations of the server that are deeper than this are its own affair. */
 #define MAX_SERVER_FRAMES 6
-/* Deep enough for these, and for what is between them and the extension. */
+/* Deep enough for these, and for the calls between them and the extension. */
 #define MAX_FRAMES (MAX_SERVER_FRAMES + 4)
 /*
  * The size that LockAcquire allocates for a new lock's owners. If the
@@ -99,8 +99,8 @@ static Module own;
  * memory.
  *
  * pgstat_assoc_relation is called by the first reader of a relation, to count
- * the reads. It leaves an entry of a hash table without what the entry points
- * to. The end of the subtransaction that made the relation follows that
+ * the reads. It leaves an entry of a hash table without its
+ * target. The end of the subtransaction that made the relation follows that
  * pointer, and the session crashes.
  *
  * GetSessionDsmHandle is called by the first plan with workers in a session. It

@@ -29,7 +29,7 @@ must_be(const char *field, size_t len, const char *expected,
 	free(got);
 }
 
-/* No blank character begins or ends what is folded. */
+/* No blank character begins or ends a folded field. */
 static void
 check_ends(const char *folded, size_t len)
 {

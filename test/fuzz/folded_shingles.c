@@ -108,7 +108,7 @@ list_pairs(Pair *pairs)
 }
 
 /*
- * Put one character for what is its canonical decomposition, as long as there is
+ * Put one character for its canonical decomposition, as long as there is
  * any such pair, the leftmost first. Hangul counts as Unicode's data lists it. Marks
  * that are not in their order change places, once.
  */

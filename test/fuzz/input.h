@@ -17,7 +17,7 @@
 
 extern int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* A property that must hold; what does not is a crash, which libFuzzer keeps. */
+/* A property that must hold; else it crashes, and libFuzzer keeps the input. */
 #define must(condition) \
 	do \
 	{ \

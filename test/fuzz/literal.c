@@ -1,6 +1,6 @@
 /*
  * literal.c
- *	  Fingerprints and balls: what is read is what the grammar says, and comes
+ *	  Fingerprints and balls: a value is read as the grammar says, and comes
  *	  back as it was written.
  */
 #include "core/fingerprint/hamming.h"

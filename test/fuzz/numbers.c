@@ -10,7 +10,7 @@
 #include "core/host.h"
 #include "input.h"
 
-/* Characters of a text, and their symbol: what the expressions match. */
+/* Characters of a text, and their symbol, which the expressions match. */
 static const struct
 {
 	const char *bytes;
@@ -71,7 +71,7 @@ append(Result *result, const char *bytes, size_t len)
 	result->used += len;
 }
 
-/* Length of what the first group of an expression matches at the start, or 0. */
+/* Length of the match of an expression's first group at the start, or 0. */
 static size_t
 matched(const char *pattern, const char *symbols)
 {

@@ -9,7 +9,7 @@
 
 #define MAX_TEXT 100000
 
-/* A breaker that does what the input says, and looks at what it is given. */
+/* A breaker that follows the input, and looks at its arguments. */
 typedef struct Wild
 {
 	uint8_t lengths[16]; /* characters of segments, in turn */

@@ -40,7 +40,7 @@ tokens_of(SimdupTokenizerKind kind, int n, const char *text, size_t len)
 	return got.tokens;
 }
 
-/* The same text at an odd address, with other bytes around it. */
+/* The same text at an unaligned address, with other bytes around it. */
 static void
 check_place(SimdupTokenizerKind kind, int n, const char *text, size_t len,
 			size_t shift, const Strings *expected)

@@ -275,7 +275,7 @@ FROM (SELECT id, simdup_cluster(id, fp, 4, 'connected') OVER (ORDER BY id) AS cl
   JOIN (SELECT DISTINCT a.id, simdup_component(a.id, b.id) OVER () AS component FROM doc AS a LEFT JOIN doc AS b ON a.id <> b.id AND a.fp <~> b.fp <= 4) AS d USING (id);
 SELECT simdup_component(1, 2) OVER () WHERE false;
 
--- what is refused, by the server or here
+-- refusals, by the server or here
 SELECT simdup_cluster(id, fp) FROM doc;
 SELECT simdup_cluster(id, fp) FILTER (WHERE id > 1) OVER (ORDER BY id) FROM doc;
 SELECT simdup_cluster(DISTINCT id, fp) OVER (ORDER BY id) FROM doc;

@@ -244,7 +244,7 @@ SELECT public.simdup_group('nowhere', 'groups.letter');
 SELECT public.simdup_group('elsewhere', 'groups.letter', schema => 'groups');
 SELECT public.simdup_ungroup('groups.elsewhere');
 SET search_path = groups, public;
--- columns found by their indexes: at once, from views by the names of the settings, and later whatever is indexed
+-- columns found by their indexes: at once, from views by the names of the settings, and later the indexed ones
 CREATE TABLE xinfang (nr int PRIMARY KEY, bt varchar, sj date, print simhash64, note text);
 INSERT INTO xinfang SELECT i, repeat('the lamp in the lane is out. ', 1 + i % 2), '2026-09-29'::date + i, ('0000000000000' || 100 + i % 3)::simhash64 FROM generate_series(1, 6) AS i;
 CREATE INDEX ON xinfang USING hamming (bt);

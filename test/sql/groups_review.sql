@@ -18,7 +18,7 @@ SELECT simdup_group('groups', 'letters', 3);
 SELECT * FROM simdup_review('groups');
 SELECT count(*) FROM simdup_regroup('groups');
 SELECT id, other, a, b, why, n_decided, distance, round(resemblance::numeric, 2) AS resemblance, only_a, only_b FROM simdup_review('groups');
--- what is decided is not shown: a pair, and a pair that others imply
+-- decided pairs are not shown, nor pairs that others imply
 SELECT count(*) FROM simdup_decide('groups', ARRAY[1, 4, 9], ARRAY[4, 3, 10], same => true);
 SELECT count(*) FROM simdup_decide('groups', ARRAY[7, 2], ARRAY[8, 6], same => false);
 SELECT a, b, why, distance FROM simdup_review('groups');
@@ -83,7 +83,7 @@ UPDATE notes_settings SET source = 'review.numbers';
 SELECT count(*) FROM simdup_regroup('notes');
 SELECT a, b, numbers_a, numbers_b FROM simdup_review('notes');
 
--- decisions at random: what they imply is never asked, and all else still is
+-- decisions at random: implied pairs are never asked, and all others still are
 CREATE TABLE point AS SELECT i AS key, bits(i) AS fp FROM generate_series(0, 59) AS i;
 SELECT simdup_group('points', 'point', 2);
 SELECT count(*) > 0 AS grouped FROM simdup_regroup('points');

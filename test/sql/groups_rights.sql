@@ -187,7 +187,7 @@ RESET ROLE;
 ALTER TABLE rights.letter OWNER TO regress_simdup_owner;
 ALTER TABLE rights.letter ENABLE ROW LEVEL SECURITY;
 
--- what a search_path has first is not called
+-- functions that a search_path has first are not called
 CREATE SCHEMA hostile;
 GRANT USAGE ON SCHEMA hostile TO PUBLIC;
 CREATE FUNCTION hostile.run() RETURNS bool LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''called''; END';

@@ -1,4 +1,4 @@
--- hamming: the access method, its plans, and what it finds
+-- hamming: the access method, its plans, and its answers
 CREATE SCHEMA hamming_room;
 SET search_path = hamming_room, public;
 SET max_parallel_workers_per_gather = 0;
@@ -312,7 +312,7 @@ DROP POLICY odd ON big;
 ALTER TABLE big DISABLE ROW LEVEL SECURITY;
 DROP OWNED BY regress_hamming_reader;
 DROP ROLE regress_hamming_reader;
--- what is volatile is computed for each row, and a wrong radius is no error before a row
+-- a volatile argument is computed for each row, and a wrong radius is no error before a row
 EXPLAIN (COSTS OFF) SELECT id FROM big WHERE simhash_within(fp, hashint8extended((random() * 9)::bigint, 11)::simhash64, 3);
 SELECT count(*) FROM (SELECT * FROM big LIMIT 0) b WHERE simhash_within(fp, (SELECT q FROM queries LIMIT 1), 65);
 SELECT count(*) FROM (SELECT * FROM big LIMIT 1) b WHERE simhash_within(fp, (SELECT q FROM queries LIMIT 1), 65);
@@ -469,7 +469,7 @@ RESET ROLE;
 DROP OWNED BY regress_hamming_stranger;
 DROP ROLE regress_hamming_stranger;
 
--- what it does not do
+-- features that it lacks
 CREATE UNIQUE INDEX ON fps USING hamming (fp);
 CREATE INDEX ON fps USING hamming (fp, fp);
 CREATE INDEX ON fps USING hamming (fp) INCLUDE (id);

@@ -175,7 +175,7 @@ UPDATE scoped SET dup = NULL WHERE id = 7;
 SELECT id, dup FROM scoped ORDER BY id;
 DROP TABLE scoped CASCADE;
 
--- reject, also what an UPDATE brings into a scope; log
+-- reject, also a row that an UPDATE brings into a scope; log
 CREATE TABLE tenant (id int PRIMARY KEY, tenant int, body text, fp simhash64);
 CREATE INDEX ON tenant USING hamming (fp);
 CREATE FUNCTION same_tenant(a tenant, b tenant) RETURNS boolean
@@ -383,7 +383,7 @@ INSERT INTO parted (id, region, content) VALUES (6, 'w', 'one long text of a let
 DROP TABLE parted CASCADE;
 
 --
--- what the user may not see: neither the key nor the condition gets it
+-- rows that the user may not see: neither the key nor the condition gets it
 --
 CREATE ROLE regress_conditions_writer;
 CREATE TABLE seen (id int PRIMARY KEY, who text DEFAULT current_user, content text, repeats int);
@@ -461,7 +461,7 @@ RESET ROLE;
 SELECT new_key, old_key FROM log;
 
 --
--- a writer's own operators, and overloads of what a condition calls, see no row
+-- a writer's own operators, and overloads of a condition's functions, see no row
 --
 CREATE SCHEMA mine AUTHORIZATION regress_conditions_writer;
 CREATE TABLE secret (id int PRIMARY KEY, district varchar(20), content text, repeats int);

@@ -45,7 +45,7 @@ SELECT minhash_bits('a', 128) = B'0010001011011001000011111001001100110001000000
 -- 64 bits of a sketch are the fingerprint, bin 0 first
 SELECT reverse(minhash_bits(t, 64)::text)::bit(64) = minhash64(t)::bit(64) AS equal FROM (VALUES ('a'), ('The quick brown fox')) AS v(t);
 
--- what a fingerprint saw
+-- the shingles of a fingerprint
 SELECT minhash64_shingles('Mend it! MEND IT.');
 SELECT string_agg(s, '|') FROM minhash64_shingles('The cat, the cat sat', 2, 'word') AS s;
 SELECT count(*) FROM minhash64_shingles('***');
@@ -101,7 +101,7 @@ FROM (SELECT n / 10.0 AS j, round(n * 200.0 / (10 - n))::int AS common FROM gene
 GROUP BY j ORDER BY j;
 SELECT count(*) FROM generate_series(1, 1000) AS p WHERE minhash64('same ' || p) <~> minhash64('SAME' || p) <> 0;
 
--- what a distance says
+-- the meaning of a distance
 SELECT d, minhash64_resemblance(d) FROM unnest('{0,4,8,16,32,33,64}'::int[]) AS d;
 SELECT r, minhash64_distance(r) AS p99, minhash64_distance(r, 0.5) AS p50, minhash64_distance(r, 0.999) AS p999,
        minhash64_distance(r, 0) AS p0, minhash64_distance(r, 1) AS p1

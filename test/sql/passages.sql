@@ -1,4 +1,4 @@
--- what a letter adds, what letters have in common, what a letter quotes
+-- the words a letter adds, shares and quotes
 
 CREATE TABLE letter (id int PRIMARY KEY, content text);
 INSERT INTO letter VALUES
@@ -33,7 +33,7 @@ FROM letter, generate_series(10, 72, 2) AS width;
 SELECT mailed(content, 30) AS mailed FROM letter WHERE id = 4;
 DROP FUNCTION mailed;
 
--- a footer: what is taken out, and what stays as it is
+-- a footer: the passages taken out, and the text that stays as it is
 CREATE TEMP TABLE footer AS SELECT 'This message is meant for the person named above only, and may be confidential. If you are not that person, please delete it.'::text AS footer;
 SELECT simdup_without('Mend the lamp!' || gap || said, ARRAY[footer]) AS "without"
 FROM footer, unnest(ARRAY[' ', E'\n\n--\n> ']) AS gap, unnest(ARRAY[footer, upper(footer), replace(footer, ' ', E'\n> '), replace(footer, 'confidential', E'confi-\r\n> dential') || E'\nP.S. Soon!', left(footer, 60)]) AS said;

@@ -8,7 +8,7 @@ INSERT INTO rows SELECT 'equal', i, hashint8extended(i % 4, 0)::simhash64 FROM g
 INSERT INTO rows SELECT 'in one block', i, i::bigint::simhash64 FROM generate_series(0, 127) i;
 INSERT INTO rows SELECT 'some NULL', i, NULLIF(i % 3, 0)::bigint::simhash64 FROM generate_series(1, 90) i;
 
--- what the pieces give and a join of the table does not, or the other way round
+-- pairs that only the pieces or only a join of the table give
 CREATE FUNCTION wrong(of_kind text, k int, n int, OUT wrong bigint, OUT pairs bigint) LANGUAGE sql AS $$
   WITH row AS MATERIALIZED (SELECT id, fp, simhash_pieces(fp, k, n) AS pieces FROM rows WHERE kind = of_kind),
     in_piece AS MATERIALIZED (SELECT id, fp, pieces, piece FROM row, unnest(pieces) AS piece),
@@ -38,7 +38,7 @@ SELECT simhash_pieces('0123456789abcdef', 3, 40), simhash_pieces('0123456789abcd
 -- so they can be indexed
 CREATE INDEX ON rows USING gin (simhash_pieces(fp, 3, 40));
 
--- NULL, and what is refused
+-- NULL, and refusals
 SELECT simhash_pieces(NULL, 3, 2), simhash_pieces('0123456789abcdef', NULL, 2), simhash_pieces('0123456789abcdef', 3, NULL);
 SELECT simhash_pieces('0123456789abcdef', 33, 2);
 SELECT simhash_pieces('0123456789abcdef', -1, 2);

@@ -1,5 +1,5 @@
 --
--- removal: the statements, what they refuse, and flags; random schemas are in t/removal.pl
+-- removal: the statements, their errors, and flags; random schemas are in t/removal.pl
 --
 \set SHOW_CONTEXT never
 SET client_min_messages = warning;
@@ -116,7 +116,7 @@ SELECT * FROM named_removed \gset
 \echo :simdup_simdup_simdup_kept
 SELECT array_agg(attname ORDER BY attnum) FROM pg_attribute WHERE attrelid = 'named_moved'::regclass AND attnum > 0;
 
--- what it does not take
+-- arguments that it does not take
 \set VERBOSITY default
 SET plpgsql.extra_errors = 'all';
 SELECT simdup_removal('letter', 'letter');

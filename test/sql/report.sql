@@ -113,7 +113,7 @@ RESET maintenance_work_mem;
 RESET work_mem;
 SELECT md5((simdup_report('manys') - 'made')::text) = :'on_disk' AS same;
 
--- many groups: bounded, and says what it leaves out; of a large group the first rows
+-- many groups: bounded, and names the rest; of a large group the first rows
 SELECT n, r -> 'cases' -> 'all' AS cases, jsonb_array_length(r -> 'cases' -> 'kept') AS kept, octet_length((r -> 'cases')::text) < 9000000 AS bounded, jsonb_array_length(r -> 'rows' -> 'kept') > 10000 AS rows
 FROM unnest(ARRAY[0, 7]) AS n, LATERAL (SELECT simdup_report('manys', 0, max_groups => n) AS r) AS r;
 SELECT octet_length(p) BETWEEN 1000000 AND 20000000 AS bounded, p ~ '^[\x01-\x7f]*$' AS ascii FROM simdup_report_html('manys', 'Many', 0, max_groups => 1000000) AS p;

@@ -73,7 +73,7 @@ UNION ALL
 -- new rows, none of them near another
 CREATE VIEW new_letters AS SELECT * FROM (VALUES (10, '00000000ffffffff'::simhash64), (11, '00ffff0000ffff00'), (12, '5555555555555555')) AS v (key, fp);
 SELECT r -> 'counts' -> 'rows' AS rows, r -> 'counts' -> 'without_case' AS without_case FROM simdup_report('new_letters', groups => 'letter_case') AS r;
--- decisions have the keys of the rows, as exact texts: here a day, and what is equal to a padded text
+-- decisions have the keys of the rows, as exact texts: here a day, and a text equal to a padded one
 CREATE VIEW dated AS SELECT DATE '2026-01-01' + id AS key, fp FROM letter;
 CREATE VIEW padded AS SELECT id::char(3) AS key, fp FROM letter;
 SELECT simdup_group('dated_case', 'dated', 3), simdup_group('padded_case', 'padded', 3);
@@ -83,7 +83,7 @@ SET DateStyle = 'German';
 SELECT d ->> 'a' AS a, d ->> 'b' AS b, jsonb_path_query_array(r, '$.cases.kept[0].members[*] ? (@.decided == true).key') AS decided
 FROM unnest('{dated,padded}'::text[]) AS source, LATERAL (SELECT simdup_report(source, groups => source || '_case') AS r) AS r, jsonb_array_elements(r #> '{decisions,kept}') AS d;
 RESET DateStyle;
--- the page has what the report has
+-- the page has the rows of the report
 SELECT substring(simdup_report_html(title => 'Letters', report => :'report') FROM 'id="data">(.*?)</script>')::jsonb -> 'report' = :'report'::jsonb AS same_data;
 -- a name with a schema, and a path without the extension
 SET search_path = report_groups;

@@ -30,7 +30,7 @@ SELECT simhash('a rose is a rose', 100000) = simhash('a rose is a rose') AS unli
 SELECT simhash(NULL), simhash(''), simhash(' -- *** '), simhash('123', tokenizer => 'alpha'),
        simhash_row(NULL, NULL), simhash_row('', ARRAY[NULL, '', E' \t ']), simhash_row(NULL, ARRAY['x'], 0);
 
--- what a fingerprint saw
+-- the features of a fingerprint
 SELECT * FROM simdup_features('a rose is a rose is a rose', 2, 'word:4');
 SELECT * FROM simdup_features('ÉTÉ été Ø', weighting => 'tf');
 SELECT * FROM simdup_features(E'two\tparts, two\nparts', tokenizer => 'space', weighting => 'tf');

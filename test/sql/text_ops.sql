@@ -68,7 +68,7 @@ BEGIN
     planned := planned AND plain.planned AND bitmap.planned AND scan.planned;
   END LOOP;
 END $$;
--- what is said is what it means, for each pair of a text and a query
+-- each answer is right, for each pair of a text and a query
 CREATE TABLE pairs AS
 SELECT content, q, minhash64(content) <~> minhash64(q) AS distance, resemblance(content, q) AS resemblance
 FROM (SELECT DISTINCT ON (kind, id % 25) content FROM texts WHERE content IS NOT NULL ORDER BY kind, id % 25, id) t, (SELECT q FROM queries WHERE q IS NOT NULL) q;

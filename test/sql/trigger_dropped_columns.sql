@@ -1,6 +1,6 @@
 --
 -- trigger_dropped_columns: a trigger drops, renames or moves in the middle of a
--- statement what an arrival trigger of that statement knows. By another
+-- statement an object that an arrival trigger of it knows. By another
 -- session and at other moments: test/t/triggers_objects.pl.
 --
 SET client_min_messages = warning;

@@ -93,8 +93,8 @@ UPDATE k SET id = 1 WHERE id = 2;
 SELECT * FROM k;
 
 --
--- Settings of the session: none that a user may change changes what a trigger
--- does. Each is tried at its extremes. (With row_security off, PostgreSQL itself
+-- Settings of the session: none that a user may change has an effect on
+-- a trigger. Each is tried at its extremes. (With row_security off, PostgreSQL itself
 -- refuses the INSERT.)
 --
 CREATE TABLE s (id int PRIMARY KEY, content text, flag int);

@@ -1,5 +1,5 @@
 --
--- triggers: what each trigger does, and what it says when it is written wrong.
+-- triggers: the work of each trigger, and its errors when it is written wrong.
 -- Sessions that meet are in the specs, loads and crashes in the TAP test.
 --
 SET client_min_messages = warning;
@@ -172,7 +172,7 @@ CREATE TRIGGER reject BEFORE INSERT ON only_one FOR EACH ROW
   EXECUTE FUNCTION simdup_reject_trigger('max_distance => 64', 'key => id');
 INSERT INTO only_one VALUES (1, :a);
 INSERT INTO only_one VALUES (2, near(:a, 0, 9, 20, 31, 32, 33, 60, 63));
--- deferred: what counts is what is there at the end
+-- deferred: the rows at the end count
 CREATE TABLE deferred (id int PRIMARY KEY, fp simhash64);
 CREATE INDEX ON deferred USING hamming (fp);
 CREATE CONSTRAINT TRIGGER reject AFTER INSERT OR UPDATE ON deferred
@@ -333,7 +333,7 @@ INSERT INTO public.changed (key) VALUES (9);
 DROP TABLE public.changed;
 
 --
--- A schema that shadows what the searches use
+-- A schema that shadows the functions of the searches
 --
 CREATE SCHEMA shadow;
 CREATE FUNCTION shadow.no(int, int) RETURNS bool LANGUAGE plpgsql AS $$ BEGIN RAISE 'shadowed'; END $$;
@@ -362,8 +362,8 @@ SELECT id, dup FROM plain ORDER BY id;
 SELECT new_key, old_key, distance FROM gen_log ORDER BY line;
 
 --
--- Rights: reject is a constraint and sees every row, but tells only what the
--- user may see; flag and log search as the user
+-- Rights: reject is a constraint and sees every row, but tells only those that
+-- the user may see; flag and log search as the user
 --
 CREATE ROLE regress_simdup_clerk;
 CREATE TABLE shared (id int PRIMARY KEY, who text DEFAULT current_user, fp simhash64, dup int);
@@ -412,7 +412,7 @@ INSERT INTO rejecting VALUES (51, :a);
 RESET session_replication_role;
 
 --
--- Written wrong: what is wrong, and how to write it
+-- Written wrong: the fault, and how to write it
 --
 CREATE TABLE wrong (id int NOT NULL UNIQUE, big bigint GENERATED ALWAYS AS IDENTITY UNIQUE, body text, fp simhash64, flag int, js json,
                     short varchar(3), long varchar(10) NOT NULL UNIQUE DEFAULT left(md5(random()::text), 10),
@@ -481,7 +481,7 @@ SELECT format('CALL try(%L, %L)', 'BEFORE INSERT ON wrong FOR EACH ROW', format(
 CALL try(:after, $$simdup_log_trigger()$$);
 CALL try(:after, $$simdup_log_trigger('no_log', 'key => id')$$);
 CALL try(:after, $$simdup_log_trigger('wrong_log', 'key => id')$$);
--- also where no row is near; what an INSERT converts fits
+-- also where no row is near; a value that an INSERT converts fits
 CREATE TRIGGER t AFTER INSERT ON wrong FOR EACH ROW EXECUTE FUNCTION simdup_log_trigger('wrong_log', 'key => id');
 INSERT INTO wrong (id, fp) VALUES (1, '0000000000000000');
 ALTER TABLE wrong_log ADD COLUMN logged_at date, ALTER new_key TYPE text, ALTER old_key TYPE uuid USING NULL;

@@ -65,7 +65,7 @@ SELECT is_key('ALTER TABLE keyed ALTER name SET NOT NULL', 'CREATE UNIQUE INDEX 
 SELECT is_key('ALTER TABLE keyed ALTER name SET NOT NULL', 'CREATE UNIQUE INDEX ON keyed (name text_pattern_ops)');
 
 --
--- Partitions: beside the key, the index has what the table is partitioned by
+-- Partitions: beside the key, the index has the columns of the partition key
 --
 CREATE TABLE parted (id int, region text, at int, fp simhash64, repeats int) PARTITION BY LIST (region);
 CREATE TABLE parted_n PARTITION OF parted FOR VALUES IN ('n');
@@ -81,7 +81,7 @@ INSERT INTO parted VALUES (1, 'n', 1, :a), (2, 's', 1, :a), (3, 's', 1, :a);
 UPDATE parted SET fp = '00ff00ff00ff00fe';
 UPDATE parted SET fp = '00ff00ff00ff00fd', region = 's' WHERE id = 1;
 SELECT id, region, repeats FROM parted ORDER BY id;
--- the key is what is compared: a row of the same key in another partition is no other row
+-- the key is compared: a row of the same key in another partition is no other row
 INSERT INTO parted VALUES (4, 'n', 1, 'ffffffff00000000'), (4, 's', 1, 'ffffffff00000000');
 SELECT id, region, repeats FROM parted WHERE id = 4 ORDER BY 1, 2;
 -- for reject it is one
@@ -145,7 +145,7 @@ ALTER TABLE item ADD CONSTRAINT later UNIQUE (state) DEFERRABLE;
 UPDATE item SET state = 'open';
 INSERT INTO item (guid, state, fp) VALUES ('y', 'open', :a);
 \set VERBOSITY default
--- the key is what the upsert names, or the trigger fires AFTER
+-- the upsert names the key, or the trigger fires AFTER
 CREATE TABLE by_guid (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, guid text NOT NULL UNIQUE, fp simhash64, repeats text);
 CREATE INDEX ON by_guid USING hamming (fp);
 CREATE TRIGGER flag BEFORE INSERT OR UPDATE ON by_guid FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('repeats', 'key => guid');

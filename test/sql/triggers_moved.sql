@@ -28,7 +28,7 @@ END $$;
 CREATE VIEW rows AS SELECT id, region, day, fp, repeats, note FROM p ORDER BY id;
 
 --
--- Flag: what a person set or cleared stays
+-- Flag: a value that a person set or cleared stays
 --
 SELECT set_up('flag', 'TRIGGER t BEFORE INSERT OR UPDATE', $$'repeats', 'key => id'$$);
 UPDATE p SET region = 's';
@@ -124,7 +124,7 @@ DROP TRIGGER t ON p;
 SELECT set_up('reject', 'CONSTRAINT TRIGGER t AFTER INSERT OR UPDATE', '', 'DEFERRABLE INITIALLY DEFERRED');
 BEGIN; UPDATE p SET note = 'x'; UPDATE p SET region = 's'; UPDATE p SET region = 'n'; UPDATE p SET note = 'deferred'; COMMIT;
 SELECT * FROM rows;
--- what was not judged before it moved is judged then
+-- a row not judged before it moved is judged then
 BEGIN; UPDATE p SET region = 'n', fp = :a WHERE id = 2; UPDATE p SET region = 's' WHERE id = 2; COMMIT;
 BEGIN; INSERT INTO p VALUES ('n', 1, 9, :a); UPDATE p SET region = 's' WHERE id = 9; COMMIT;
 BEGIN; INSERT INTO p VALUES ('n', 1, 9, :a); UPDATE p SET region = 's' WHERE id = 9; UPDATE p SET region = 'n' WHERE id = 9; COMMIT;

@@ -11,7 +11,7 @@ BEGIN
   RETURN QUERY EXECUTE format('SELECT d::int, (sum(count(*)) OVER (ORDER BY d) - (SELECT count(*) FROM %1$s WHERE fp IS NOT NULL))::bigint / 2
     FROM (SELECT a.fp <~> b.fp AS d FROM %1$s AS a, %1$s AS b WHERE a.fp IS NOT NULL AND b.fp IS NOT NULL) AS p GROUP BY d ORDER BY d', source);
 END $$;
--- unrelated rows: the false pairs are about what is there, where enough is there to see
+-- unrelated rows: the estimate of false pairs is about right if there are enough
 CREATE TABLE all_pairs AS SELECT * FROM near('letter');
 SELECT max_distance, expected_false BETWEEN 0.8 * n AND 1.25 * n AS as_expected, n_found BETWEEN 0.8 * n AND 1.25 * n AS as_found, recommended
 FROM simdup_tune('letter', 18) JOIN all_pairs USING (max_distance) WHERE max_distance >= 16 ORDER BY 1;
@@ -38,7 +38,7 @@ CREATE TABLE page (id int PRIMARY KEY, content varchar);
 INSERT INTO page SELECT i, repeat('the lamp in the lane is out. ', 1 + i % 2) FROM generate_series(1, 4) AS i;
 INSERT INTO page VALUES (5, NULL), (6, '');
 SELECT * FROM simdup_tune('page', 0);
--- what the caller may not see is not counted
+-- rows that the caller may not see are not counted
 CREATE ROLE regress_simdup_reader;
 GRANT USAGE ON SCHEMA tune TO regress_simdup_reader;
 SET ROLE regress_simdup_reader;

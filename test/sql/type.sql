@@ -1,5 +1,5 @@
 -- type: simhash64, its input and output, casts, order, operator classes,
--- distance and blocks; and what must hold for every object of the extension
+-- distance and blocks; and rules for every object of the extension
 \encoding UTF8
 
 --
@@ -9,7 +9,7 @@ SELECT '0123456789abcdef'::simhash64, 'FEDCBA9876543210'::simhash64,
        'DeadBeefDeadBeef'::simhash64;
 SELECT '0000000000000000'::simhash64, 'ffffffffffffffff'::simhash64;
 
--- what a statement returns, or its SQLSTATE, message, detail and hint; the last
+-- the result of a statement, or its SQLSTATE, message, detail and hint; the last
 -- two differ between server versions where a function does not exist
 CREATE FUNCTION outcome(stmt text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -403,7 +403,7 @@ SELECT classid, objid, pg_describe_object(classid, objid, 0) AS object
 FROM pg_depend JOIN pg_extension AS e ON refobjid = e.oid
 WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e' AND extname = 'simdup';
 
--- every object says what it is; array and multirange types come by themselves
+-- every object has a comment; array and multirange types come by themselves
 SELECT object AS without_comment
 FROM members
 WHERE obj_description(objid, classid::regclass::name) IS NULL

@@ -45,7 +45,7 @@ SELECT simhash_row(:q, ARRAY['广州市', '城市管理', NULL, '']) AS fields,
 SELECT simhash(:q, 100000) = simhash(:q) AS unlimited,
        simhash_row('', ARRAY[E' \t　']) IS NULL AS wide_blanks;
 
--- what a fingerprint saw, by characters
+-- the features of a fingerprint, by characters
 SELECT * FROM simdup_features('关系型数据库数据的高效判重');
 SELECT * FROM simdup_features('İstanbul ISTANBUL Ａ１ ǅ ẞ', weighting => 'tf');
 SELECT * FROM simdup_features('a中b文', tokenizer => 'char:3');

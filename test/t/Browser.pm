@@ -67,7 +67,7 @@ sub devtools
 
 sub open_page { $_[0]->call('/url', { url => $_[1] }); return; }
 
-# js BODY [ARGUMENT...]: what a function of that body returns.
+# js BODY [ARGUMENT...]: the result of a function of that body.
 sub js
 {
 	my ($self, $body, @arguments) = @_;
@@ -89,7 +89,7 @@ sub click { $_[0]->call($_[0]->find($_[1]) . '/click', {}); return; }
 # Keys as a person types them; \x{E007} is Enter.
 sub type { $_[0]->call($_[0]->find($_[1]) . '/value', { text => $_[2] }); return; }
 
-# Lines of the console: errors of scripts, and what the page's policy refused.
+# Lines of the console: errors of scripts, and refusals by the page's policy.
 sub console { return map { $_->{message} } @{ $_[0]->call('/se/log', { type => 'browser' }) }; }
 
 # downloaded NAME: its bytes, once they are all there.

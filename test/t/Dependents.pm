@@ -136,7 +136,7 @@ SQL
 	return;
 }
 
-# Statements that must find what a scan finds, by the index of that name.
+# Statements that must find the rows of a scan, by the index of that name.
 my @scans = (
 	[ 'petition_near', 'SELECT a.id, b.id FROM petition a, petition b WHERE simhash_within(b.fp, a.fp, 8)' ],
 	[ 'petition_near_fields', 'SELECT a.id, b.id FROM petition a, petition b WHERE b.with_fields <@ simhash_ball(a.with_fields, 3)' ],

@@ -131,7 +131,7 @@ sub load
 		$pair_of{ $canonical{$c} } = $c if length $canonical{$c} == 2 && !$excluded{$c};
 	}
 	$pair_of{"\x{D46}\x{D57}"} = "\x{D57}";
-	# Hangul: all syllables, by what they are made of
+	# Hangul: all syllables, by their letters
 	for my $s (0 .. 11171)
 	{
 		my ($l, $v, $t) = (int($s / 588), int($s % 588 / 28), $s % 28);

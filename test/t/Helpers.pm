@@ -37,7 +37,7 @@ sub said
 	return join "\n", grep { $_ ne '' } $stdout, $stderr;
 }
 
-# Whether a command succeeds, in three minutes at most, and what it says.
+# Whether a command succeeds, in three minutes at most, and its output.
 sub ran
 {
 	my @command = @_;

@@ -1,5 +1,5 @@
 # Statements: each function of the extension at work, on tables of their own,
-# for tests that look at what a statement leaves behind. Each statement answers
+# for tests of the traces of a statement. Each statement answers
 # with one text, always the same.
 
 package Statements;
@@ -223,7 +223,7 @@ our $icu = rows_of(
 	q{(SELECT simhash(repeat('我们在北京的天安门广场看见了很多人', 700), tokenizer => 'icu:zh'),
 		simhash(repeat('ประเทศไทยเป็นประเทศที่สวยงาม', 400), tokenizer => 'icu:th'))});
 
-# what the statements above do not call
+# functions that the statements above do not call
 our @other = (
 	rows_of(q{(SELECT simdup_index_check('hamming_fp', true), levels FROM simdup_index_stat('hamming_fp'))}),
 	rows_of(q{(SELECT id, simhash_distance(fp, (~fp::bigint)::simhash64),

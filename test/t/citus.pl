@@ -286,8 +286,8 @@ sql('DROP SCHEMA castle CASCADE; DROP SCHEMA page CASCADE');
 
 my $victim = $workers[1];
 
-# Start a statement on the coordinator; once $what is running on the victim, kill
-# it. Return what the statement said.
+# Start a statement on the coordinator; once $what runs on the victim, kill
+# it. Return the statement's output.
 sub killed_during
 {
 	my ($statement, $what, $expected) = @_;

@@ -263,7 +263,7 @@ sub quoted
 	return defined $value ? "'" . $value =~ s/'/''/gr . "'" : 'NULL';
 }
 
-# Write the rows to a table, and read back what the model needs.
+# Write the rows to a table, and read back the input of the model.
 sub store
 {
 	my ($table, $set, @rows) = @_;
@@ -307,7 +307,7 @@ sub partition
 	return sort map { join ' ', @$_ } values %keys;
 }
 
-# Compare lines. Of lines that differ the first few are shown.
+# Compare lines. The first few lines that differ are shown.
 sub agree
 {
 	my ($got, $expected, $name) = @_;

@@ -53,7 +53,7 @@ sub answer
 	return $node->safe_psql('demo', $sql);
 }
 
-# Output is for a terminal of 100 columns, and says nothing but what it shows.
+# Output is for a terminal of 100 columns, and has nothing but its results.
 sub readable
 {
 	my ($name) = @_;

@@ -89,7 +89,7 @@ for my $encoding (qw(SQL_ASCII LATIN1 LATIN5 LATIN9 WIN1251 WIN1252 WIN1253 KOI8
 	same_in(lc $encoding, $encoding);
 }
 
-# --- database locales: what the machine has, at most a dozen that matter most
+# --- database locales of this machine, at most a dozen that matter most
 
 my %charmap_encoding = ('UTF-8' => 'UTF8', 'ISO-8859-1' => 'LATIN1', 'ISO-8859-9' => 'LATIN5',
 	'ISO-8859-15' => 'LATIN9', 'GB2312' => 'EUC_CN', 'EUC-JP' => 'EUC_JP', 'EUC-KR' => 'EUC_KR');

@@ -89,7 +89,7 @@ cmp_ok(found_in($_, @fps), '>', 0, "$_ has its fingerprint") for qw(letter_near 
 cmp_ok(found_in('letter_removed', @text), '>', 0, 'the archive has the text');
 cmp_ok(found_in('letter_group_decisions', @text), '>', 0, 'a note names it');
 
-# all but what is tried one by one below
+# all but those tried one by one below
 $statements =~ s/^(REINDEX .*|VACUUM FULL letter);\n//mg;
 for my $key (5001 .. 5003)
 {

@@ -123,7 +123,7 @@ while (my ($type, $key) = splice @keys, 0, 2)
 		my $condition = $case->{condition} ? 'same(new_row, near_row)' : 'true';
 
 		arrive($names, $type, $key, $case);
-		# what has a flag keeps it
+		# a row with a flag keeps it
 		run_as($names, q{UPDATE letter SET repeats = id WHERE id IN (SELECT k FROM one_by_one ORDER BY k DESC LIMIT 3)});
 		$node->safe_psql('postgres', <<"SQL");
 \\set table 'Letter of ours'

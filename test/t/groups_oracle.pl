@@ -1,4 +1,4 @@
-# groups_oracle: a naive model of what a grouping is, beside groupings of tables.
+# groups_oracle: a naive model of a grouping, beside groupings of tables.
 # Random steps go to both: rows come, go, come back and change, people decide. Six
 # sessions take the steps, two in each isolation level. After each refresh both agree on
 # the rows whose group changes and on the groups. The events replayed give the groups,
@@ -299,7 +299,7 @@ for my $i (0 .. $#contents)
 }
 is(sum0(values %resembles), 13, 'some of the texts resemble each other');
 
-# --- steps: what they do to the model, and the SQL of it
+# --- steps: on the model, and in SQL
 
 sub random_row
 {

@@ -1,7 +1,7 @@
 # groups_sessions: eight sessions write to a table while six refresh its grouping, decide
 # and undecide, two in each isolation level. No writer waits as long as 10 ms for a lock, and
 # nobody deadlocks. Decisions contradict each other, some written by hand. No refresh and no
-# decision fails but with 40001, after which it is tried again, or for what it decides.
+# decision fails but with 40001, after which it is tried again, or for its contents.
 #
 # Each writer has a partition, since writers of one table wait for each other as
 # it grows.

@@ -17,7 +17,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $node = PostgreSQL::Test::Cluster->new('hamming');
-# pages are damaged below: their checksums would hide what the index makes of them
+# pages are damaged below: their checksums would hide the answers of the index
 $node->init(extra => [ '--locale=C', '--encoding=UTF8', $node->pg_version >= 18 ? '--no-data-checksums' : () ]);
 $node->append_conf('postgresql.conf', "autovacuum = off\njit = off\nmax_parallel_workers_per_gather = 0\nmax_wal_size = 4GB\ncheckpoint_timeout = 1h");
 $node->start;

@@ -40,7 +40,7 @@ sub workers_of
 	return join ' ', $err =~ /using (\d+) parallel workers/g;
 }
 
-# The index is sound; with $step, its searches give what the table has, at every $step-th k.
+# The index is sound; with $step, its searches give the rows of the table, at every $step-th k.
 sub agrees
 {
 	my ($table, $index, $name, $step) = @_;

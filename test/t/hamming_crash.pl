@@ -1,6 +1,6 @@
 # hamming_crash: the server is killed at any moment of builds, inserts, splits
 # and VACUUM; standbys follow; writers, VACUUM and readers meet. Afterwards the
-# index is sound, and finds what the table holds.
+# index is sound, and finds the rows of the table.
 #
 # HAMMING_ROUNDS=n kills n times (12 unless said), HAMMING_SECONDS=n is how long
 # the writers meet (15).

@@ -1,5 +1,5 @@
 # hamming_damage: one entry, separator, link or TID of an index is changed.
-# simdup_index_check finds it, or every search still finds what a scan finds. A
+# simdup_index_check finds it, or every search still finds the rows of a scan. A
 # hundred such faults in make test, a thousand in make test-all. Then the check
 # beside writers, splits and VACUUM, and on a standby: no false alarm.
 #

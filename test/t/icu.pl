@@ -65,7 +65,7 @@ for my $encoding (sort keys %texts)
 my $jis = create_database('EUC_JIS_2004');
 is(answers($jis, '学校 か゚ ab'), answers($utf8, '学校 か゚ ab'), 'the same answers in EUC_JIS_2004');
 
-# without an encoding, what is UTF-8 is that, and other bytes separate
+# without an encoding, UTF-8 is read as such, and other bytes separate
 my $ascii = create_database('SQL_ASCII');
 is(answers($ascii, '学校 ab'), answers($utf8, '学校 ab'), 'UTF-8 in SQL_ASCII');
 is($node->safe_psql($ascii, <<'SQL'), "ab|cd|学校", 'and other bytes there');

@@ -291,7 +291,7 @@ SKIP:
 	}
 }
 
-# --- what the page says between its examples
+# --- the sentences of the page between its examples
 
 {
 	my $page = slurp_file('doc/simdup-images.md');

@@ -105,7 +105,7 @@ sub checksum
 	return ($on // $node)->safe_psql('postgres', ($settings // '') . " SELECT count(*), sum(hashtextextended(concat(a, '-', b), 0)::numeric), sum(hashtextextended(p, 0)::numeric) FROM ($join) AS x");
 }
 
-# what is near, by a nested loop: by an index, or one by one
+# near rows, by a nested loop: by an index, or one by one
 my %expected;
 sql('CREATE INDEX letter_fp ON letter USING hamming (fp)');
 for my $name (sort keys %joins)
@@ -298,7 +298,7 @@ SKIP:
 		{
 			my ($out, $err);
 
-			# what a session loads on its first join is not what is tried
+			# libraries that a session loads on its first join do not count
 			$node->psql('postgres', <<"SQL" =~ s/LIMIT/sprintf $limit, $room/er, stdout => \$out, stderr => \$err, on_error_stop => 0);
 SELECT count(*) FROM ($join) AS x WHERE a < 0;
 SELECT pg_backend_pid() AS pid \\gset

@@ -140,7 +140,7 @@ sql('ALTER TABLE letter DISABLE ROW LEVEL SECURITY; ALTER TABLE known DISABLE RO
 sql('CREATE TABLE secret AS SELECT id, fp FROM letter; GRANT SELECT (id) ON secret TO clerk');
 like(said($node, 'SELECT a.id FROM secret a JOIN letter b ON simhash_within(a.fp, b.fp, 3)', extra_params => [ '-U', 'clerk' ]), qr/permission denied for table secret/, 'a column without SELECT');
 
-# filters run in the order of their cost, so that what is cheap keeps out what would fail
+# filters run in the order of their cost, so that a cheap one keeps out rows on which another fails
 agree(<<'SQL', 'a dear filter comes last');
 CREATE OR REPLACE FUNCTION pg_temp.dear(a int, b int) RETURNS boolean LANGUAGE plpgsql COST 10000 AS $$
 BEGIN RETURN 1 / (a - b) IS NOT NULL; END $$;

@@ -301,7 +301,7 @@ sub condition
 	push @clauses, clause($left, $right) for 1 .. one_of(0, 0, 1, 1, 1, 2, 3);
 	@clauses = sort { $a cmp $b } @clauses;
 	push @clauses, shift @clauses if chance(0.5);
-	# what the server can join in full
+	# joins that the server can do in full
 	unshift @clauses, one_of(@$left) . '.i = ' . one_of(@$right) . '.i' if $full;
 	return join ' AND ', @clauses;
 }
@@ -594,7 +594,7 @@ sub parts_of
 	my ($script) = @_;
 	my ($stdout, $stderr, %parts, $part);
 
-	# a connection that is lost shows in what is missing
+	# a lost connection shows in the missing lines
 	eval { $node->psql('postgres', $begin . $script, stdout => \$stdout, stderr => \$stderr, on_error_stop => 0); };
 	for (split /\n/, $stdout // '')
 	{
@@ -608,7 +608,7 @@ sub parts_of
 			push @{ $parts{$part} }, $_;
 		}
 	}
-	# what the server says at a statement's end, beside its errors
+	# messages of the server at a statement's end, beside its errors
 	my $said = $stderr // '';
 	undef $part;
 	for (split /\n/, $said)
@@ -716,7 +716,7 @@ for my $join (sort keys %joins)
 	is(join("\n", @wrong), '', "$join: the node joins by all conditions as the server does");
 }
 
-# no path: what changes from row to row, what is computed from both sides, what is too far
+# no path: limits that change from row to row, keys computed from both sides, limits that are too large
 my @never = (
 	'JOIN y ON simhash_within(x.fp, y.fp, 33)', 'JOIN y ON simhash_within(x.fp, y.fp, x.i)', 'JOIN y ON simhash_within(x.fp, y.fp, y.i + 3)',
 	'JOIN y ON simhash_within(x.fp, y.fp, 8 + (random() * 0)::int)', 'JOIN y ON simhash_within(CASE WHEN random() >= 0 THEN x.fp END, y.fp, 8)',

@@ -102,7 +102,7 @@ SKIP:
 {
 	skip 'no /proc to read the size of a session from', 4 unless -r '/proc/self/status';
 
-	# both detoast the text: what is left is what the fingerprint takes
+	# both detoast the text: the rest is memory of the fingerprint
 	my $idle = peak_kb($node, 'SELECT 1') / 1024;
 	my $text = peak_kb($node, 'SELECT octet_length(body || \'\') FROM huge') / 1024 - $idle;
 	my $huge = peak_kb($node, 'SELECT simhash(body) FROM huge') / 1024 - $idle;

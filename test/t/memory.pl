@@ -88,7 +88,7 @@ for my $name (sort keys %{ $held[0] })
 }
 
 # --- one statement of many rows, each checked by an exclusion constraint. A
-# trigger says what the statement uses at its end.
+# trigger tells the statement's memory at its end.
 
 my @used = split /\n/, $node->safe_psql('postgres', <<'SQL');
 CREATE TABLE kept (fp simhash64, EXCLUDE USING hamming (simhash_ball(fp, 2) WITH ~=));

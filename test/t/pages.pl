@@ -1,4 +1,4 @@
-# pages: the examples of README.md, of its translation and of the pages in doc/ do what they show.
+# pages: the examples of README.md, of its translation and of the pages in doc/ have the results shown.
 #
 # Each page has a database of its own, called city. Its fences run in order:
 #
@@ -139,7 +139,7 @@ sub enter
 	return;
 }
 
-# The session's answer to what was entered last.
+# The session's answer to the last entry.
 sub answer
 {
 	my ($session) = @_;

@@ -1,4 +1,4 @@
-# reference: the tables of objects in the reference are what the catalog has. Each
+# reference: the tables of objects in the reference agree with the catalog. Each
 # function has an anchor. One name of a parameter has one type and one default. The
 # objects are counted.
 #

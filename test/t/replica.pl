@@ -17,8 +17,8 @@ use Test::More;
 use Time::HiRes qw(sleep);
 
 # Letter n: forty words, all but one those of the other letters of its group.
-# Searches of each kind, each by an index of its own; what is searched for is
-# letter n and its fingerprint.
+# Searches of each kind, each by an index of its own; they search for letter n
+# and its fingerprint.
 my $schema = <<'SQL';
 CREATE EXTENSION simdup;
 CREATE FUNCTION letter(n int) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
@@ -184,7 +184,7 @@ SELECT md5(string_agg(a::text, ',' ORDER BY n, condition)) FROM answers() a
 SQL
 }
 
-# Along a line of standbys, each has replayed what the first node wrote.
+# Along a line of standbys, each has replayed the writes of the first node.
 sub caught_up
 {
 	my @line = @_;
@@ -357,7 +357,7 @@ is($standby->safe_psql('postgres', "CREATE EXTENSION amcheck; SELECT bt_index_ch
 	'', 'amcheck finds nothing');
 $cascaded->stop;
 
-# --- logical replication, of what the promoted server writes
+# --- logical replication, of the promoted server's writes
 
 # A twin of an entry whose text changes, for subscribers that compute their own
 # fingerprint, one that takes the publisher's, and one in another encoding.

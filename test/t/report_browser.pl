@@ -409,7 +409,7 @@ my @bad = (
 	'javascript:window.hacked=1', "\\u003cscript>", '</title><script>window.hacked = 1</script>', '{{constructor.constructor("window.hacked = 1")()}}',
 	"\x{202e}desrever\x{2066}", "\x{200b}\x{feff}\x{2028}", "\x01\x1b[31m\x7f", 'مرحبا بالعالم', '../../../etc', '%s%%00');
 sub sql_literal { return "'" . $_[0] =~ s/'/''/gr . "'"; }
-# what the template has, on a harmless page
+# the template's own elements, on a harmless page
 my $names = 'return [...new Set([...document.querySelectorAll("*")].flatMap((e) => [e.localName, ...[...e.attributes].map((a) => a.name)]))].sort().join()';
 my %template = map { $_ => 1 } split /,/, js($names);
 $browser->open_page($cases);

@@ -160,7 +160,7 @@ my %paths = (
 	'evil' => 'SET search_path = evil;',
 	'pg_temp' => $temp . 'SET search_path = pg_temp, evil, pg_catalog;');
 # A statement's answer, which its rollback undoes. Each begins with the same pages,
-# without what is left of others: new rows go where there is room.
+# without the dead rows of others: new rows go where there is room.
 sub answer
 {
 	my ($sql) = @_;
@@ -308,7 +308,7 @@ sql('DROP POLICY speaks ON data.petition; DELETE FROM data.petition WHERE id = 1
 is( said($node, q{SELECT ext.simdup_report('data.petition') -> 'counts' -> 'rows'}, @as_clerk),
 	sql(q{SELECT count(*) FROM data.petition WHERE who = 'clerk'}), 'a report sees what its caller may');
 
-# security barriers: what is not leakproof does not see rows before the barrier
+# security barriers: a function that is not leakproof sees no rows before the barrier
 sql(<<'SQL');
 CREATE TABLE data.hidden AS SELECT id, fp, id % 2 = 0 AS open FROM data.doc;
 CREATE INDEX ON data.hidden USING hamming (fp);
@@ -408,7 +408,7 @@ CREATE FUNCTION evil.no(ext.simhash64, ext.simhash64) RETURNS boolean LANGUAGE s
 CREATE OPERATOR evil.<@@ (LEFTARG = ext.simhash64, RIGHTARG = ext.simhash64, FUNCTION = evil.no, RESTRICT = ext.simhash_ballsel);
 SQL
 
-# --- what a DBA runs is never another's code
+# --- a DBA never runs another's code
 
 # mallory's code leaves a row
 sql(<<'SQL');

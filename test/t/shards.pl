@@ -176,7 +176,7 @@ for my $k (0, 3, 8)
 same('SELECT id, simdup_cluster(id, fp) OVER (ORDER BY id) FROM letter ORDER BY 1', 'simdup_cluster');
 same("SELECT id FROM letter WHERE fp <@ simhash_ball(simhash('x'), 24) AND fp <~> simhash('x') > 20 ORDER BY 1", '<@ and <~>', 3);
 
-# --- what is shipped
+# --- statements that are shipped
 
 sub plan_of
 {

@@ -110,7 +110,7 @@ is( value(
 	),
 	'and simdup_component their connected components');
 
-# The fingerprint finds candidates; what is verified is never false.
+# The fingerprint finds candidates; a verified pair is never false.
 is( value(
 		q{SELECT count(*) FILTER (WHERE l.jaccard >= 0.8) >= 0.95 * (SELECT count(*) FROM listed WHERE jaccard >= 0.8), count(*) FILTER (WHERE l.jaccard IS NULL OR l.jaccard < 0.8)
 		  FROM (SELECT a.id AS a, b.id AS b FROM petition a JOIN petition b
@@ -119,7 +119,7 @@ is( value(
 	't|0',
 	'verified pairs are true, and nearly all');
 
-# MinHash: error, recall of bands, and verification of what they find.
+# MinHash: error, recall of bands, and verification of their pairs.
 value(
 	q{CREATE TABLE signature AS
 	  SELECT id, s, minhash_bands(s, bands) AS bands, recall

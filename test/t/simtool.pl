@@ -48,7 +48,7 @@ sub folder
 	return $dir;
 }
 
-# Run it; the exit status, the screen, result.txt and what it complains of.
+# Run it; the exit status, the screen, result.txt and its messages.
 sub simtool
 {
 	my ($dir, $n, $m, $db) = @_;

@@ -100,7 +100,7 @@ sub arrive
 {
 	my ($rows, $row) = @_;
 
-	# one after the other: the second trigger sees what the first has set, but reads none of it
+	# one after the other: the second trigger sees the flag of the first, but does not read it
 	$row->{$_} = flag_of($rows, $_, $row, $row->{id}) for 'near', 'same';
 	return;
 }

@@ -76,7 +76,7 @@ is( $node->safe_psql('postgres', 'BEGIN; LOCK TABLE ' . join(', ', map { "other$
 	'locked', 'another session locks 40 tables');
 
 # The rollback of a savepoint gives locks and slots back, and one lock less
-# is never too few: what comes then is locked as well.
+# is never too few: later rows are locked as well.
 for my $run (@runs)
 {
 	$run->{in} .= "ROLLBACK;\n";

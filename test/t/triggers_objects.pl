@@ -83,7 +83,7 @@ SQL
 $node->safe_psql('postgres', 'CREATE DATABASE base');
 $node->safe_psql('base', $setup);
 
-# what is done, by the name of its object
+# the change, by the name of its object
 my @actions = (
 	[ 'log: drop',                'DROP TABLE logs.found' ],
 	[ 'log: rename',              'ALTER TABLE logs.found RENAME TO lost' ],

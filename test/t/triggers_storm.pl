@@ -155,7 +155,7 @@ sub transaction
 	)->();
 }
 
-# Run a script for each client, all at once; returns what they said of errors.
+# Run a script for each client, all at once; returns their errors.
 # Files, since pipes would move only while this script looks at them.
 sub run_clients
 {

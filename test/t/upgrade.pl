@@ -1,7 +1,7 @@
 # upgrade: from this version to a next one by ALTER EXTENSION UPDATE. The next
 # version is made here, in a copy of the sources, with an upgrade script in
-# sql/upgrade. The upgraded catalog must be that of a fresh installation, and what
-# was built on this version must stay as it is.
+# sql/upgrade. The upgraded catalog must be that of a fresh installation, and objects
+# built on this version must stay as they are.
 #
 # Depends on the server's internals.
 
@@ -43,7 +43,7 @@ my ($version) = slurp_file('simdup.control') =~ /^default_version = '(.*)'/m;
 my $next = $version =~ s/(\d+)(?=\D*$)/$1 + 1/er;
 my $copy = "$scratch/simdup";
 
-# Change a file of the copy behind what the pattern captures; 0 if nothing matches.
+# Change a file of the copy behind the pattern's match; 0 if nothing matches.
 sub change
 {
 	my ($file, $pattern, $replacement) = @_;
@@ -256,7 +256,7 @@ for my $change (
 }
 is(differences($fresh, catalog('fresh')), '', 'and nothing is seen where nothing changed');
 
-# --- what was built on this version stays as it is
+# --- objects built on this version stay as they are
 
 # Index and scan find the same, and the index is used.
 sub scans_agree

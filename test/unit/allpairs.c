@@ -138,7 +138,7 @@ advance(void *arg, double done)
 	found->done = done;
 }
 
-/* Self join, and cross join of those with an odd hash with the others. */
+/* Self join, and cross join of those whose hash ends in 1 with the others. */
 static bool
 join_is_right(const uint64_t *fps, size_t n, int k, bool cross)
 {

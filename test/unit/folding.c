@@ -84,7 +84,7 @@ folds_to(uint32_t cp, uint32_t expected)
 
 /*
  * The expected value is of lines that Folding.pm of test/t wrote, straight from
- * the rule and Unicode's files: what a code point folds to, and the classes.
+ * the rule and Unicode's files: the folding of each code point, and the classes.
  */
 static void
 test_tables(void)

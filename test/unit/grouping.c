@@ -266,7 +266,7 @@ naive_contradicts(const SimdupDecisions *d, const SimdupDecision *next)
 	return false;
 }
 
-/* Decisions in random order, settled as one after the other. */
+/* Decisions in random order, applied one after the other. */
 static void
 check_settled(void)
 {

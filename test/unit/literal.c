@@ -1,6 +1,6 @@
 /*
  * literal.c
- *	  Fingerprints and balls as people write them, and what is none.
+ *	  Fingerprints and balls as people write them, and invalid ones.
  */
 #include "core/fingerprint/hamming.h"
 #include "tap.h"

@@ -1,6 +1,6 @@
 /*
  * minhash.c
- *	  Signatures estimate the Jaccard similarity, bands find what they say.
+ *	  Signatures estimate the Jaccard similarity, bands find the pairs they promise.
  */
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /*
  * minhash64.c
- *	  Profile 2: golden vectors, sets in any parts, and what a distance says.
+ *	  Profile 2: golden vectors, sets in any parts, and the meaning of a distance.
  */
 #include <math.h>
 

@@ -285,7 +285,7 @@ naive_make_distinct_rows(NaiveDistinctRows *c, const NaiveRows *rows)
 	c->distinct_rows.arg = c;
 }
 
-/* The groups by leaders, in ranges of so many rows. */
+/* The groups by leaders, in ranges of that number of rows. */
 static uint32_t *
 naive_lead(NaiveDistinctRows *c, const SimdupConstraints *constraints,
 		   uint32_t most)

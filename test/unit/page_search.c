@@ -92,7 +92,7 @@ test_blocks(int n, int span, int radius)
 			simdup_find_in_blocks(values, n,
 								  (uint64_t) last << 48 | (UINT64_MAX >> 16),
 								  near + start, end - start, center, 12, found);
-		/* what is not near by its block may be found too, but only once */
+		/* an entry that is not near by its block may be found too, but only once */
 		for (int i = 0; i < n; i++)
 		{
 			bool is_near = simdup_hamming64(values[i], center) <= 12;

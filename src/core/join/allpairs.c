@@ -31,7 +31,7 @@
 #define MAX_BLOCKS 32 /* of one plan */
 #define MAX_DEPTH 96  /* of nested partitions */
 #define MAX_BUCKET_BITS 16
-#define SMALL 32 /* so few are compared, not partitioned */
+#define SMALL 32 /* sets up to this size are compared directly */
 #define MAX_SAMPLE 512
 
 /* Nanoseconds, roughly; only their ratio matters. */

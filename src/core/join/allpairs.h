@@ -70,7 +70,7 @@ typedef struct SimdupPairSet
 	uint32_t n;
 } SimdupPairSet;
 
-typedef struct SimdupBalls SimdupBalls; /* see balls.c */
+typedef struct SimdupTileWorker SimdupTileWorker; /* see balls.c */
 
 /* Others who help with a join: processes that share memory. */
 typedef struct SimdupHelpers
@@ -78,7 +78,7 @@ typedef struct SimdupHelpers
 	/* Return memory that is shared, or NULL if there is no help. */
 	void *(*begin)(void *arg, size_t size);
 	/* Join all tiles, those of helpers included, and report in their order. */
-	void (*run)(void *arg, SimdupBalls *balls);
+	void (*run)(void *arg, SimdupTileWorker *balls);
 	void (*end)(void *arg);
 	void *arg;
 	int n_launched; /* the most that helped with a join */

@@ -11,7 +11,7 @@
 
 #define SIMDUP_MAX_BALL_BLOCKS 6
 #define SIMDUP_MAX_KEY_BITS 28
-/* Fingerprints that are compared together: lists can be read so far. */
+/* Fingerprints per comparison; each list has this much readable slack. */
 #define SIMDUP_COMPARED 32
 #define SIMDUP_MAX_BALL 16384 /* buckets that one meets */
 
@@ -143,15 +143,15 @@ extern void simdup_join_sorted(SimdupPairJoin *join, const SimdupBallPlan *plan,
 typedef void (*SimdupPairPut)(void *arg, uint32_t a, uint32_t b);
 
 /* Return the number of tiles. */
-extern uint32_t simdup_balls_tiles(const SimdupBalls *balls);
+extern uint32_t simdup_balls_tiles(const SimdupTileWorker *balls);
 
-extern void simdup_balls_join(SimdupBalls *balls, uint32_t tile,
+extern void simdup_balls_join(SimdupTileWorker *balls, uint32_t tile,
 							  SimdupPairPut put, void *arg);
 
 /* Give a pair to the join, which is `balls`: a SimdupPairPut. */
 extern void simdup_balls_report(void *balls, uint32_t a, uint32_t b);
 
 /* Return a helper's part of the join, from the shared memory. */
-extern SimdupBalls *simdup_balls_help(void *memory);
+extern SimdupTileWorker *simdup_balls_help(void *memory);
 
 #endif /* SIMDUP_CORE_JOIN_BALLS_H */

@@ -88,8 +88,8 @@ sampled_share(const Planning *p, uint64_t mask, int radius)
 }
 
 /*
- * Choose how many bits of a block are its key. Return the cost: bits are taken
- * from the one that tells most on. chance[d] is that of a pair to differ in d of
+ * Choose the bits of a block's key, and return the cost. Bits are added to the key
+ * in descending order of selectivity. chance[d] is that of a pair to differ in d of
  * the bits taken.
  */
 static double

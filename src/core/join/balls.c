@@ -60,7 +60,7 @@ typedef struct JoinTask
 } JoinTask;
 
 /* What one who takes part knows. */
-struct SimdupBalls
+struct SimdupTileWorker
 {
 	JoinTask *task;
 	SimdupPairJoin *join;
@@ -92,7 +92,7 @@ uint64_t simdup_many_pairs = UINT64_C(1) << 28;
 
 /* Report two near fingerprints, by their positions among the codes. */
 static void
-report(SimdupBalls *work, uint32_t a, uint32_t b)
+report(SimdupTileWorker *work, uint32_t a, uint32_t b)
 {
 	uint64_t x = work->a.codes[a] ^ work->b.codes[b];
 
@@ -104,7 +104,7 @@ report(SimdupBalls *work, uint32_t a, uint32_t b)
 static void
 found_among_many(void *arg, SimdupElement a, SimdupElement b)
 {
-	SimdupBalls *work = arg;
+	SimdupTileWorker *work = arg;
 
 	if (simdup_is_first_block(&work->comparison, a.fp ^ b.fp))
 		report(work, (uint32_t) a.index, (uint32_t) b.index);
@@ -114,7 +114,7 @@ found_among_many(void *arg, SimdupElement a, SimdupElement b)
 static void
 found_in_run(void *arg, uint32_t i, uint32_t j)
 {
-	SimdupBalls *work = arg;
+	SimdupTileWorker *work = arg;
 	uint32_t low = 0;
 	uint32_t high = work->n_met;
 
@@ -134,7 +134,7 @@ found_in_run(void *arg, uint32_t i, uint32_t j)
 
 /* Compare n codes with m others, of the buckets that were met. */
 static void
-compare_stripe(SimdupBalls *work, uint32_t own, uint32_t n,
+compare_stripe(SimdupTileWorker *work, uint32_t own, uint32_t n,
 			   const uint64_t *others, uint32_t m)
 {
 	work->own = own;
@@ -151,7 +151,7 @@ bucket_size(const SimdupSorted *set, uint32_t key)
 
 /* Compare the bucket of a key with the run, and empty that. */
 static void
-compare_run(SimdupBalls *work, uint32_t key)
+compare_run(SimdupTileWorker *work, uint32_t key)
 {
 	uint32_t end = work->a.starts[key + 1];
 
@@ -163,7 +163,8 @@ compare_run(SimdupBalls *work, uint32_t key)
 
 /* Join two buckets with very many pairs, or one with itself (nb is 0). */
 static void
-join_many(SimdupBalls *work, uint32_t a, uint32_t na, uint32_t b, uint32_t nb)
+join_many(SimdupTileWorker *work, uint32_t a, uint32_t na, uint32_t b,
+		  uint32_t nb)
 {
 	size_t n = (size_t) na + nb;
 	SimdupElement *elements = simdup_alloc(2 * n * sizeof(SimdupElement));
@@ -186,7 +187,7 @@ join_many(SimdupBalls *work, uint32_t a, uint32_t na, uint32_t b, uint32_t nb)
 
 /* Compare two buckets where they are. No others wait to be compared. */
 static void
-compare_in_place(SimdupBalls *work, uint32_t a, uint32_t na, uint32_t b,
+compare_in_place(SimdupTileWorker *work, uint32_t a, uint32_t na, uint32_t b,
 				 uint32_t nb)
 {
 	for (uint32_t i = 0; i < na; i += STRIPE)
@@ -202,7 +203,7 @@ compare_in_place(SimdupBalls *work, uint32_t a, uint32_t na, uint32_t b,
 
 /* The bucket of a key with a long one, or with itself. */
 static void
-meet_long(SimdupBalls *work, uint32_t key, uint32_t other)
+meet_long(SimdupTileWorker *work, uint32_t key, uint32_t other)
 {
 	uint32_t a = work->a.starts[key];
 	uint32_t na = bucket_size(&work->a, key);
@@ -233,7 +234,7 @@ meet_long(SimdupBalls *work, uint32_t key, uint32_t other)
  * the ball. Short ones are added to the run.
  */
 static void
-meet_part(SimdupBalls *work, uint32_t key, const uint32_t *ball,
+meet_part(SimdupTileWorker *work, uint32_t key, const uint32_t *ball,
 		  const uint32_t *end)
 {
 	const uint32_t *starts = work->b.starts;
@@ -276,7 +277,7 @@ meet_part(SimdupBalls *work, uint32_t key, const uint32_t *ball,
 
 /* The bucket of a key with those that are within the radius of it. */
 static void
-meet_ball(SimdupBalls *work, uint32_t key)
+meet_ball(SimdupTileWorker *work, uint32_t key)
 {
 	const SimdupBallBlock *block = &work->task->plan.blocks[work->task->block];
 	const uint32_t *ball = work->ball;
@@ -299,7 +300,7 @@ meet_ball(SimdupBalls *work, uint32_t key)
 
 /* List the differences of two keys of buckets that meet, 0 first. */
 static void
-make_ball(SimdupBalls *work)
+make_ball(SimdupTileWorker *work)
 {
 	const SimdupBallBlock *block = &work->task->plan.blocks[work->task->block];
 	uint32_t n = 1;
@@ -319,7 +320,7 @@ make_ball(SimdupBalls *work)
 /* Tiles */
 
 uint32_t
-simdup_balls_tiles(const SimdupBalls *balls)
+simdup_balls_tiles(const SimdupTileWorker *balls)
 {
 	int high_bits = balls->task->plan.blocks[balls->task->block].key_bits -
 					SIMDUP_TILE_BITS;
@@ -328,7 +329,7 @@ simdup_balls_tiles(const SimdupBalls *balls)
 }
 
 void
-simdup_balls_join(SimdupBalls *balls, uint32_t tile, SimdupPairPut put,
+simdup_balls_join(SimdupTileWorker *balls, uint32_t tile, SimdupPairPut put,
 				  void *arg)
 {
 	const SimdupBallPlan *plan = &balls->task->plan;
@@ -355,7 +356,7 @@ simdup_balls_join(SimdupBalls *balls, uint32_t tile, SimdupPairPut put,
 void
 simdup_balls_report(void *balls, uint32_t a, uint32_t b)
 {
-	const SimdupBalls *work = balls;
+	const SimdupTileWorker *work = balls;
 
 	work->join->sink(work->join->arg, simdup_element_at(&work->a, a),
 					 simdup_element_at(&work->b, b));
@@ -384,10 +385,10 @@ set_in(char *memory, uint32_t n)
 }
 
 /* Begin to take part in a task, without sets. */
-static SimdupBalls *
+static SimdupTileWorker *
 begin_task(JoinTask *task, SimdupPairJoin *join)
 {
-	SimdupBalls *work = simdup_alloc0(sizeof(SimdupBalls));
+	SimdupTileWorker *work = simdup_alloc0(sizeof(SimdupTileWorker));
 
 	work->task = task;
 	work->join = join;
@@ -398,10 +399,10 @@ begin_task(JoinTask *task, SimdupPairJoin *join)
 }
 
 /* Begin to take part in the task that this memory holds. */
-static SimdupBalls *
+static SimdupTileWorker *
 begin_work(JoinTask *task, SimdupPairJoin *join)
 {
-	SimdupBalls *work = begin_task(task, join);
+	SimdupTileWorker *work = begin_task(task, join);
 	char *sets = (char *) (task + 1);
 
 	work->a = set_in(sets, task->n[0]);
@@ -410,7 +411,7 @@ begin_work(JoinTask *task, SimdupPairJoin *join)
 	return work;
 }
 
-SimdupBalls *
+SimdupTileWorker *
 simdup_balls_help(void *memory)
 {
 	return begin_work(memory, simdup_alloc0(sizeof(SimdupPairJoin)));
@@ -421,7 +422,7 @@ static void
 run(SimdupPairJoin *join, const JoinTask *task, SimdupPairSet a,
 	SimdupPairSet b)
 {
-	SimdupBalls *work;
+	SimdupTileWorker *work;
 	const SimdupHelpers *helpers = join->helpers;
 	size_t size = sizeof(JoinTask) + set_size(task, 0) +
 				  (task->cross ? set_size(task, 1) : 0);
@@ -506,7 +507,7 @@ simdup_join_sorted(SimdupPairJoin *join, const SimdupBallPlan *plan, int block,
 					 .block = block,
 					 .max_distance = join->max_distance,
 					 .cross = b != NULL};
-	SimdupBalls *work = begin_task(&task, join);
+	SimdupTileWorker *work = begin_task(&task, join);
 
 	work->a = a;
 	work->b = b != NULL ? *b : a;

@@ -11,7 +11,7 @@ SELECT format('CREATE FOREIGN TABLE %1$s_%2$s PARTITION OF %1$s FOR VALUES IN (%
               name, shard)
 FROM unnest('{piece,found}'::text[]) AS name, generate_series(1, :shards) AS shard \gexec
 
--- what an earlier run sent
+-- rows that an earlier run sent
 TRUNCATE piece;
 INSERT INTO piece SELECT unnest(simhash_pieces(fp, :k, :shards)), id, fp FROM petition;
 SELECT a, b, distance FROM found ORDER BY a, b;

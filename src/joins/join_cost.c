@@ -1,6 +1,6 @@
 /*
- * cost.c
- *	  What a join costs, for the planner.
+ * join_cost.c
+ *	  The cost of a join, for the planner.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -16,9 +16,9 @@
 #include "core/join/allpairs.h"
 #include "joins/offer.h"
 
-/* Nanoseconds, as the server's costs have them: an operator takes some 10. */
+/* Convert nanoseconds to planner units: 10 ns are one cpu_operator_cost. */
 #define COST_OF_NANOSECOND (cpu_operator_cost / 10)
-/* Of the node, measured: to keep and sort a row, and to look at a candidate. */
+/* Measured: to keep and sort a row, and to evaluate a candidate. */
 #define ROW_NANOSECONDS 150
 #define CANDIDATE_NANOSECONDS 150
 /* To compare two texts whose shingles are made. */
@@ -49,7 +49,7 @@ simdup_offer_near(JoinOffer *offer)
 									 .a = condition->keys[0],
 									 .b = condition->keys[1]};
 	simdup_set_limits(offer->root, &offer->near, condition->limits);
-	offer->near.radius -= condition->kind == SIMDUP_BELOW;
+	offer->near.radius -= (condition->predicate->traits & SIMDUP_STRICT) != 0;
 }
 
 /* Return the join of which pairs are estimated: an inner one. */
@@ -76,8 +76,8 @@ count_rows(const JoinOffer *offer, int side)
 
 /*
  * Return how many candidates the condition and the equalities leave. Candidates are
- * near by fingerprint, and their texts may differ. Of shingles nothing is known but
- * that texts resemble few others.
+ * near by fingerprint, and their texts may differ. For shingles, assume that each
+ * text resembles one other.
  */
 static double
 count_candidates(const JoinOffer *offer)
@@ -88,7 +88,7 @@ count_candidates(const JoinOffer *offer)
 	SimdupNearClause near = offer->near;
 
 	near.excludes_strangers = false;
-	if (simdup_is_of_shingles(offer->condition.kind))
+	if (simdup_is_by_shingles(offer->condition.predicate))
 		return Max(n, m);
 	return n * m * simdup_pair_selectivity(offer->root, &near, &join) *
 		   clauselist_selectivity(offer->root, offer->equalities, 0, JOIN_INNER,
@@ -196,7 +196,7 @@ shingle_nanoseconds(const JoinOffer *offer)
 }
 
 bool
-simdup_offer_is_vain(const JoinOffer *offer)
+simdup_offer_is_dominated(const JoinOffer *offer)
 {
 	Cost least = 0; /* of one input: the other may be the same */
 	ListCell *cell;
@@ -226,7 +226,7 @@ cost_of_input(const JoinOffer *offer, int side)
 	Cost cost = offer->inputs[side]->total_cost;
 	Cost keys = cost - offer->sides[side]->cheapest_total_path->total_cost;
 
-	if (offer->condition.kind != SIMDUP_RESEMBLES || keys <= 0)
+	if (!simdup_compares_texts(offer->condition.predicate) || keys <= 0)
 		return cost;
 	return cost + keys * (width_of_key(offer, side) / TEXT_WIDTH - 1);
 }
@@ -250,15 +250,15 @@ simdup_offer_cost(const JoinOffer *offer, Path *path)
 	SIMDUP_COUNT_RULED_OUT(path, offer->extra);
 	if (bytes > (double) get_hash_memory_limit() / 2)
 		cost += 2 * bytes / BLCKSZ * seq_page_cost;
-	cost +=
-		(rows * ROW_NANOSECONDS + (simdup_is_of_shingles(offer->condition.kind)
-									   ? shingle_nanoseconds(offer)
-									   : hamming_nanoseconds(offer))) *
-		COST_OF_NANOSECOND;
+	cost += (rows * ROW_NANOSECONDS +
+			 (simdup_is_by_shingles(offer->condition.predicate)
+				  ? shingle_nanoseconds(offer)
+				  : hamming_nanoseconds(offer))) *
+			COST_OF_NANOSECOND;
 	path->startup_cost = cost;
 	cost = candidates * CANDIDATE_NANOSECONDS * COST_OF_NANOSECOND +
 		   cost_of_filter(offer, &candidates);
-	if (offer->condition.kind == SIMDUP_RESEMBLES)
+	if (simdup_compares_texts(offer->condition.predicate))
 		cost += cost_of_texts(offer, candidates);
 	if (offer->type == JOIN_SEMI || offer->type == JOIN_ANTI)
 		path->startup_cost += cost;
