@@ -52,7 +52,8 @@ BEGIN
       USING ERRCODE = 'wrong_object_type', DETAIL = 'The rows of a distributed table are in its shards.',
         HINT = 'Make the map a reference table, and write: DELETE FROM ... USING it.';
   ELSIF missing IS NOT NULL THEN
-    RAISE EXCEPTION 'column "%" of relation "%" does not exist', missing, map
+    RAISE EXCEPTION 'column "%" of relation "%" does not exist', missing,
+      coalesce((SELECT c.relname FROM pg_class AS c WHERE c.oid = map), map::text)
       USING ERRCODE = 'undefined_column';
   ELSIF key.is_key IS NOT TRUE THEN
     RAISE EXCEPTION '% is not a table with a primary key of one column', target

@@ -201,17 +201,21 @@ static List *
 primary_key(Oid relid, TriggerKind kind)
 {
 	Oid constraint;
-	Bitmapset *columns = get_primary_key_attnos(relid, true, &constraint);
 	List *names = NIL;
-	int i = -1;
 
-	while ((i = bms_next_member(columns, i)) >= 0)
-		names =
-			lappend(names,
-					get_attname(relid,
-								(AttrNumber) (i +
-											  FirstLowInvalidHeapAttributeNumber),
-								false));
+	(void) get_primary_key_attnos(relid, true, &constraint);
+	if (OidIsValid(constraint))
+	{
+		Relation index =
+			index_open(get_constraint_index(constraint), AccessShareLock);
+
+		for (int i = 0; i < index->rd_index->indnkeyatts; i++)
+			names =
+				lappend(names,
+						get_attname(relid, index->rd_index->indkey.values[i],
+									false));
+		index_close(index, NoLock);
+	}
 	if (names == NIL || (kind != TRIGGER_REJECT && list_length(names) > 1))
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				kind == TRIGGER_REJECT

@@ -260,7 +260,9 @@ find_log(TriggerData *trigdata, TriggerState *state)
 		if (column == InvalidAttrNumber)
 			ereport(ERROR, errcode(ERRCODE_UNDEFINED_COLUMN),
 					errmsg("column \"%s\" of relation \"%s\" does not exist",
-						   columns[i], name->relname));
+						   columns[i], name->relname),
+					errhint("Write: ALTER TABLE %s ADD COLUMN %s %s.", table,
+							columns[i], format_type_be(types[i])));
 		if (!can_coerce_type(1, &types[i], &type, COERCION_ASSIGNMENT))
 			ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
 					errmsg("column \"%s\" of relation \"%s\" is of type %s, not %s",

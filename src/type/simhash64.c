@@ -39,8 +39,11 @@ hint_about(const char *str)
 			return errhint(
 				"Leave out the prefix, and write leading zeros: lpad(substr(x, 3), 16, '0')::simhash64.");
 		case SIMDUP_HASH_SHORT:
+			if (strspn(str, "0123456789") == strlen(str))
+				return errhint(
+					"Cast a decimal number by way of numeric: x::numeric::simhash64. Hexadecimal digits need leading zeros: lpad(x, 16, '0')::simhash64.");
 			return errhint(
-				"Write leading zeros: lpad(x, 16, '0')::simhash64. Cast a decimal number by way of numeric: x::numeric::simhash64.");
+				"The value has fewer than 16 digits. Write leading zeros: lpad(x, 16, '0')::simhash64.");
 		case SIMDUP_HASH_UNSIGNED:
 			return errhint(
 				"Cast a decimal number by way of numeric: x::numeric::simhash64.");
