@@ -195,8 +195,8 @@ BEGIN ATOMIC
       count(*) FILTER (WHERE o.content IS NOT NULL AND o.adds IS NULL) OVER of_case AS add_nothing
     FROM (
       -- OFFSET, here and below: each is made once
-      SELECT l.*, simdup_own_text(l.content, coalesce(c.common, '')) AS adds, c.first, c.content AS first_text,
-        c.common
+      SELECT l.*, c.first, c.content AS first_text, c.common,
+        simdup_own_text(l.content, coalesce(c.common, '')) AS adds
       FROM letters AS l JOIN cases AS c ON c.rank = l.rank
       WHERE l.is_read
       OFFSET 0) AS o
@@ -327,8 +327,9 @@ BEGIN ATOMIC
       SELECT u.unit, CASE WHEN r.day < '4714-12-01 BC' THEN '4714-11-24 BC'
           ELSE date_trunc(u.unit, r.day::timestamp)::date END AS first_day,
         sum(r.n) AS n, count(*) FILTER (WHERE r.is_repeat) AS repeats
-      FROM rows AS r CROSS JOIN (
-        SELECT CASE WHEN max(r.day) - min(r.day) < 182 THEN 'week' ELSE 'month' END AS unit FROM rows AS r) AS u
+      FROM rows AS r
+      CROSS JOIN (SELECT CASE WHEN max(r.day) - min(r.day) < 182 THEN 'week' ELSE 'month' END FROM rows AS r)
+        AS u (unit)
       WHERE r.day IS NOT NULL
       GROUP BY 1, 2) AS p
     GROUP BY p.unit)
