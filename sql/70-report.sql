@@ -141,10 +141,8 @@ BEGIN ATOMIC
       AND b.nth <= CASE WHEN p.chance IS NULL THEN 142 WHEN p.a < p.b THEN 1 ELSE 2 END),
 
   -- the texts of the cases that are shown, the largest ones, and of examples
-  shown AS MATERIALIZED (
-    SELECT r.*, coalesce(r.id, r.rank) AS case_id FROM rows AS r WHERE r.rank <= least(max_groups, 20000)),
   to_read AS MATERIALIZED (
-    SELECT r.rank, r.place, r.key FROM shown AS r WHERE r.member <= 1000
+    SELECT r.rank, r.place, r.key FROM rows AS r WHERE r.rank <= least(max_groups, 20000) AND r.member <= 1000
     UNION ALL
     SELECT -p.place, v.* FROM shown_pairs AS p, LATERAL (VALUES (p.place_a, p.a), (p.place_b, p.b)) AS v
     WHERE p.is_example),
@@ -165,8 +163,9 @@ BEGIN ATOMIC
       WINDOW before AS (PARTITION BY t.rank ORDER BY t.place)) AS t
     WHERE t.n <= 2 OR t.bytes < 4194304 OR t.content IS NULL),
   letters AS MATERIALIZED (
-    SELECT r.*, t.place IS NOT NULL AS is_read, t.content, t.cut, t.columns
-    FROM shown AS r LEFT JOIN texts AS t ON t.rank = r.rank AND t.place = r.place),
+    SELECT r.*, coalesce(r.id, r.rank) AS case_id, t.place IS NOT NULL AS is_read, t.content, t.cut, t.columns
+    FROM rows AS r LEFT JOIN texts AS t ON t.rank = r.rank AND t.place = r.place
+    WHERE r.rank <= least(max_groups, 20000)),
   decided AS MATERIALIZED (
     SELECT DISTINCT v.a, v.b, d.same
     FROM asked AS q
@@ -191,28 +190,29 @@ BEGIN ATOMIC
     CROSS JOIN LATERAL simdup_report_start(
       regexp_replace(left(c.content, 200), E'\\s+', ' ', 'g'), 90) AS s (start)
     WINDOW alike AS (PARTITION BY left(s.start, 40) ORDER BY c.rank)),
-  own AS MATERIALIZED (
-    SELECT l.*, simdup_own_text(l.content, coalesce(c.common, '')) AS adds
-    FROM letters AS l JOIN cases AS c ON c.rank = l.rank
-    WHERE l.is_read),
   ranked AS (
     SELECT o.*, row_number() OVER (of_case ORDER BY coalesce(length(o.adds), 0) DESC, o.place) AS turn,
       count(*) FILTER (WHERE o.content IS NOT NULL AND o.adds IS NULL) OVER of_case AS add_nothing
-    FROM own AS o
+    FROM (
+      -- OFFSET, here and below: each is made once
+      SELECT l.*, c.first, c.content AS first_text, c.common,
+        simdup_own_text(l.content, coalesce(c.common, '')) AS adds
+      FROM letters AS l JOIN cases AS c ON c.rank = l.rank
+      WHERE l.is_read
+      OFFSET 0) AS o
     WINDOW of_case AS (PARTITION BY o.rank)),
   described AS (
     SELECT r.rank, r.add_nothing, jsonb_agg(jsonb_build_object(
         'key', simdup_report_start(r.key, 200), 'distance', r.distance, 'decided', d.same,
         'columns', r.columns, 'no_text', r.content IS NULL, 'cut', r.cut,
-        'resemblance', round(shingle_resemblance(r.content, c.content, q.w, q.unit)::numeric, 4),
+        'resemblance', round(shingle_resemblance(r.content, r.first_text, q.w, q.unit)::numeric, 4),
         'adds', simdup_report_start(r.adds, 500),
-        'lacks', CASE WHEN NOT r.cut THEN simdup_report_start(simdup_own_text(c.common, r.content), 240) END,
-        'numbers', simdup_report_start(simdup_own_numbers(r.content, c.content), 240))
+        'lacks', CASE WHEN NOT r.cut THEN simdup_report_start(simdup_own_text(r.common, r.content), 240) END,
+        'numbers', simdup_report_start(simdup_own_numbers(r.content, r.first_text), 240))
       ORDER BY r.turn) AS members
     FROM asked AS q
     CROSS JOIN ranked AS r
-    JOIN cases AS c ON c.rank = r.rank
-    LEFT JOIN decided AS d ON d.a = c.first AND d.b = r.key
+    LEFT JOIN decided AS d ON d.a = r.first AND d.b = r.key
     WHERE r.turn <= 20
     GROUP BY r.rank, r.add_nothing),
 
@@ -223,7 +223,6 @@ BEGIN ATOMIC
       SELECT c.*, sum(2.5 * octet_length(c.data::text) - 1.5 * length(c.data::text))
         OVER (ORDER BY c.rank) AS bytes
       FROM (
-        -- OFFSET: each is made once
         SELECT s.rank, jsonb_build_object('id', s.case_id, 'size', s.size, 'outside', s.outside,
             'reach', s.reach, 'first', simdup_report_start(s.first, 200), 'start', coalesce(s.start, ''),
             'differs', simdup_report_start(simdup_own_text(s.content, s.other), 90),
@@ -280,30 +279,28 @@ BEGIN ATOMIC
     LEFT JOIN decided AS d ON d.a = p.a AND d.b = p.b
     WHERE p.is_example),
 
-  -- figures
+  -- figures, by scope and in all
   scopes AS MATERIALIZED (
-    SELECT min(r.scope) AS scope, sum(r.n) AS counted, sum(r.n) FILTER (WHERE r.nth = 1) AS n_distinct,
+    SELECT grouping(r.part) = 1 AS is_all, min(r.scope) AS scope, coalesce(sum(r.n), 0) AS counted,
+      coalesce(sum(r.n) FILTER (WHERE r.nth = 1), 0) AS n_distinct,
       count(*) FILTER (WHERE r.nth = 1 AND r.n_same > 1) AS equal_sets,
-      count(*) FILTER (WHERE r.n_same > 1) AS equal_rows,
-      count(*) FILTER (WHERE r.member = 1) AS clusters,
+      count(*) FILTER (WHERE r.n_same > 1) AS equal_rows, count(*) FILTER (WHERE r.member = 1) AS clusters,
       count(r.member) AS in_clusters, count(*) FILTER (WHERE r.is_repeat) AS repeats,
-      coalesce(max(r.size), 1) AS largest,
-      sum(r.n) FILTER (WHERE r.id IS NULL) AS n_alone,
-      row_number() OVER (ORDER BY sum(r.n) DESC, min(r.place)) AS rank
+      coalesce(max(r.size), least(count(*), 1)) AS largest,
+      coalesce(sum(r.n) FILTER (WHERE r.id IS NULL), 0) AS n_alone,
+      row_number() OVER (PARTITION BY grouping(r.part) ORDER BY sum(r.n) DESC, min(r.place)) AS rank
     FROM rows AS r
     WHERE r.part IS NOT NULL
-    GROUP BY r.part),
+    GROUP BY GROUPING SETS ((), (r.part))),
   figures AS MATERIALIZED (
-    SELECT (SELECT sum(r.n) FROM rows AS r) AS n, count(*) AS n_scopes,
-      coalesce(sum(s.counted), 0) AS counted, coalesce(sum(s.n_distinct), 0) AS n_distinct,
-      coalesce(sum(s.equal_sets), 0) AS equal_sets, coalesce(sum(s.equal_rows), 0) AS equal_rows,
-      coalesce(sum(s.clusters), 0) AS clusters, coalesce(sum(s.in_clusters), 0) AS in_clusters,
-      coalesce(sum(s.repeats), 0) AS repeats,
-      coalesce(max(s.largest), 0) AS largest, coalesce(sum(s.n_alone), 0) AS n_alone,
-      coalesce(sum(s.counted * (s.counted - 1) / 2), 0) AS n_pairs,
-      jsonb_agg(jsonb_build_object('scope', s.scope, 'rows', s.counted, 'repeats', s.repeats,
-        'clusters', s.clusters, 'largest', s.largest) ORDER BY s.rank) FILTER (WHERE s.rank <= 100) AS kept
-    FROM scopes AS s),
+    SELECT f.*, s.*, (SELECT sum(r.n) FROM rows AS r) AS n
+    FROM scopes AS f CROSS JOIN (
+      SELECT count(*) AS n_scopes, coalesce(sum(s.counted * (s.counted - 1) / 2), 0) AS n_pairs,
+        jsonb_agg(jsonb_build_object('scope', s.scope, 'rows', s.counted, 'repeats', s.repeats,
+          'clusters', s.clusters, 'largest', s.largest) ORDER BY s.rank) FILTER (WHERE s.rank <= 100) AS kept
+      FROM scopes AS s
+      WHERE NOT s.is_all) AS s
+    WHERE f.is_all),
   sizes_to AS (
     SELECT coalesce(jsonb_agg(jsonb_build_object('from', s.most / 2 + 1, 'to', s.most, 'clusters', s.n)
       ORDER BY s.most), '[]') AS sizes
@@ -322,21 +319,18 @@ BEGIN ATOMIC
     CROSS JOIN figures AS f
     JOIN rows AS c ON c.chances IS NOT NULL
     CROSS JOIN LATERAL generate_series(0, q.max_distance) AS k (distance)),
-  days AS (
-    SELECT r.day, sum(r.n) AS n, count(*) FILTER (WHERE r.is_repeat) AS repeats,
-      CASE WHEN max(r.day) OVER () - min(r.day) OVER () < 182 THEN 'week' ELSE 'month' END AS unit
-    FROM rows AS r
-    WHERE r.day IS NOT NULL
-    GROUP BY r.day),
   periods AS (
     SELECT p.unit, jsonb_agg(jsonb_build_object('from', p.first_day, 'rows', p.n, 'repeats', p.repeats)
       ORDER BY p.first_day) AS counts
     FROM (
       -- no timestamp is as early as the first days of the first month
-      SELECT d.unit, CASE WHEN d.day < '4714-12-01 BC' THEN '4714-11-24 BC'
-          ELSE date_trunc(d.unit, d.day::timestamp)::date END AS first_day,
-        sum(d.n) AS n, sum(d.repeats) AS repeats
-      FROM days AS d
+      SELECT u.unit, CASE WHEN r.day < '4714-12-01 BC' THEN '4714-11-24 BC'
+          ELSE date_trunc(u.unit, r.day::timestamp)::date END AS first_day,
+        sum(r.n) AS n, count(*) FILTER (WHERE r.is_repeat) AS repeats
+      FROM rows AS r
+      CROSS JOIN (SELECT CASE WHEN max(r.day) - min(r.day) < 182 THEN 'week' ELSE 'month' END FROM rows AS r)
+        AS u (unit)
+      WHERE r.day IS NOT NULL
       GROUP BY 1, 2) AS p
     GROUP BY p.unit)
 

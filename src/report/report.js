@@ -114,18 +114,18 @@ const largest = (values) => values.reduce((most, value) => Math.max(most, value)
 // The columns of a picture at most, which may be as narrow as a phone.
 const mostColumns = 120;
 
-// A picture of rows, each a column of its values in one another, and the table that has their numbers. Six rows have
-// their name below. Its label says every number to who does not see it.
+// A picture of rows, each a column of its values in one another, and the table that has their numbers. As many names
+// as fit the narrowest picture, of 35 characters, stand below. Its label says every number to who does not see it.
 function picture(caption, nameOf, valuesOf, rows, ...numbers) {
   const most = largest(rows.flatMap(valuesOf));
   const wide = 100 / rows.length;
-  const step = Math.ceil(rows.length / 6);
+  const step = Math.ceil(rows.length * (largest(rows.map((row) => nameOf(row).length)) + 0.8) / 35);
   const high = (value) => (72 * value) / most;
   const told = (row) => `${nameOf(row)}: ${valuesOf(row).map(number).join(' / ')}`;
   const columns = rows.map((row, i) => drawn('g', {}, [drawn('title', {}, [told(row)]),
     ...valuesOf(row).map((value, j, all) => drawn('rect', { class: `bar${j + 2 - all.length}`, x: `${(i + 0.1) * wide}%`, width: `${0.8 * wide}%`, y: `${86 - high(value)}%`, height: `${high(value)}%` }))]));
-  const names = rows.flatMap((row, i) => (i % step > 0 ? []
-    : [drawn('text', { x: i === 0 ? 0 : `${(i + 0.5) * wide}%`, y: '98%', 'text-anchor': i === 0 ? 'start' : 'middle' }, [nameOf(row)])]));
+  const names = rows.flatMap((row, i) => (i % step > 0 || (step > 1 && i * wide > 80) ? []
+    : [drawn('text', { x: `${(step > 1 ? i : i + 0.5) * wide}%`, y: '98%', 'text-anchor': step > 1 ? 'start' : 'middle' }, [nameOf(row)])]));
   return make('figure', {}, make('figcaption', {}, caption),
     drawn('svg', { class: 'picture', role: 'img', 'aria-label': `${caption}. ${rows.map(told).join('; ')}` }, [
       drawn('text', { x: 0, y: '9%' }, [number(most)]), drawn('line', { x1: 0, x2: '100%', y1: '86%', y2: '86%' }), ...columns, ...names]),
@@ -148,7 +148,7 @@ function showNext() {
     make('a', { href: `#${section.id}` }, next[section.id] || section.querySelector('h2').textContent))));
 }
 
-const sizeOf = (row) => (row.from === row.to ? number(row.from) : say('span', number(row.from), number(row.to)));
+const sizeOf = (row) => [...new Set([row.from, row.to])].map(number).join('\u2013');
 
 function showSizes() {
   byId('sizes').append(picture(say('by_size'), sizeOf, (row) => [row.clusters], report.sizes, table(say('by_size'), [
@@ -226,7 +226,7 @@ function lettersOf(member, one) {
   });
   if (member.key === one.first) line.push(say(one.is_later ? 'first_here' : 'first_letter'), ' ');
   else {
-    const bits = [say('distance', number(member.distance)), ...(member.distance > settings.max_distance ? [say('beyond')] : []),
+    const bits = [say('distance', number(member.distance)), ...(settings.method !== 'given' && member.distance > settings.max_distance ? [say('beyond')] : []),
       ...(typeof member.resemblance === 'number' ? [say('resemblance', member.resemblance.toFixed(2))] : [])];
     line.push(make('span', { className: 'bits' }, bits.join(say('list'))), ' ');
   }
@@ -563,6 +563,8 @@ byId('title').append(...shown(data.title));
 document.querySelectorAll('[data-text]').forEach((element) => { element.textContent = say(element.dataset.text); });
 document.querySelectorAll('[data-label]').forEach((element) => { element.ariaLabel = say(element.dataset.label); });
 byId('to-decide').hidden = !report.questions;
+// no limit brought the letters of given cases together
+byId('examples').hidden = settings.method === 'given';
 showHeadline();
 showNext();
 showFacts();

@@ -116,7 +116,7 @@ sub cells { return js('return [...document.querySelectorAll(arguments[0] + " tbo
 is(cells('#facts'), js('const c = JSON.parse(document.getElementById("data").textContent).report.counts;
 	return `Letters ${c.rows} 7 +${c.rows - 7} | Without text to compare ${c.without_fingerprint} | Repeat another ${c.repeats} | Cases ${c.clusters} | Letters in cases ${c.cluster_rows} | Letters of the largest case ${c.largest}`'), 'the figures, and an earlier one');
 is(cells('#periods'), js('return JSON.parse(document.getElementById("data").textContent).report.periods.counts.reverse().map((p) => `${p.from} ${p.rows} ${p.repeats}`).join(" | ")'), 'the weeks, the latest first');
-is(cells('#sizes'), '2 2 | 3 to 4 1', 'cases by size');
+is(cells('#sizes'), "2 2 | 3\x{2013}4 1", 'cases by size');
 is(cells('#figures'), js('const r = JSON.parse(document.getElementById("data").textContent).report;
 	return r.distances.map((d) => `${d.distance} ${d.pairs} ${Math.round(d.by_chance)}`).join(" | ")
 	  + ` | Sets of equal fingerprints ${r.counts.equal_sets} | Letters in these sets ${r.counts.equal_rows} | Distinct fingerprints ${r.counts.distinct_fingerprints}`'), 'and those for engineers');
@@ -135,7 +135,7 @@ ok(js('const all = document.querySelector("#share rect").getBoundingClientRect()
 	return all.left >= main.left && all.right <= main.right && main.right - all.right < 4'), 'all letters are as long as the page is wide');
 is(js('const bars = [...document.querySelectorAll("#sizes .bar1")].map((r) => r.getBoundingClientRect().height); return (bars[0] / bars[1]).toFixed(1)'),
 	'2.0', 'and the cases of a size as high');
-is(js('return document.querySelector("#sizes svg").ariaLabel ?? document.querySelector("#sizes svg").getAttribute("aria-label")'), 'Cases by size. 2: 2; 3 to 4: 1', 'a picture says its numbers');
+is(js('return document.querySelector("#sizes svg").ariaLabel ?? document.querySelector("#sizes svg").getAttribute("aria-label")'), "Cases by size. 2: 2; 3\x{2013}4: 1", 'a picture says its numbers');
 is(js('return [...document.querySelectorAll("#periods title")].map((e) => e.textContent).join(" | ")'), js('const all = JSON.parse(document.getElementById("data").textContent).report.periods.counts; return all.map((p) => `${p.from}: ${p.rows} / ${p.repeats}`).join(" | ")'),
 	'and each of its columns, too');
 
@@ -171,6 +171,38 @@ for my $width (390, 768, 1280)
 }
 $browser->devtools('Emulation.clearDeviceMetricsOverride', {});
 
+# no_overlap WHICH WHAT: at four widths, the names below a picture's columns stand apart, within the page.
+sub no_overlap
+{
+	my ($which, $what) = @_;
+
+	for my $width (360, 768, 1280, 1920)
+	{
+		$browser->devtools('Emulation.setDeviceMetricsOverride', { width => $width, height => 800, deviceScaleFactor => 1, mobile => JSON::PP::false });
+		is(js('const boxes = [...document.querySelectorAll(arguments[0] + " .picture > text")].slice(1).map((e) => e.getBoundingClientRect());
+			return [boxes.length > 1, boxes.every((b, i) => i === 0 || boxes[i - 1].right < b.left), document.documentElement.scrollWidth <= innerWidth].join()', $which),
+			'true,true,true', "$what, $width px: no name hides another");
+	}
+	$browser->devtools('Emulation.clearDeviceMetricsOverride', {});
+	return;
+}
+
+# Campaigns: each has its template once, and of each letter what it adds. No limit brought the letters there.
+sql(q{CREATE VIEW campaigns AS SELECT c * 100 + i AS key, c AS cluster, CASE WHEN i > 1 THEN format('The lamp number %s in Mill Lane is out. ', c) ELSE '' END || 'Please mend it before the winter comes.'
+	|| CASE i WHEN 2 THEN ' My son fell there last week.' ELSE '' END AS content FROM generate_series(1, 6) AS c, generate_series(1, 1 + (1 << c - 1)) AS i});
+for my $lang ('en', 'zh')
+{
+	$browser->open_page(page("campaigns-$lang", qq{simdup_report_html('campaigns', 'Campaigns', method => 'given', lang => '$lang')}));
+	no_overlap('#sizes', "$lang, campaigns by size");
+}
+$browser->open_page("file://$folder/campaigns-en.html");
+fill_cases(0);
+is(js('const one = document.querySelector("details.case"); return [one.querySelector(":scope > .text").textContent, ...[...one.querySelectorAll("li")].slice(0, 3).map((e) => e.textContent)].join(" | ")'),
+	'The lamp number 6 in Mill Lane is out. Please mend it before the winter comes. | 602 distance 25, resemblance 0.36  adds: My son fell there last week.other numbers: 6 | '
+	. '601 the first letter  adds nothingleaves out: The lamp number 6 in Mill Lane is out. | 603 distance 16, resemblance 0.50  adds nothingother numbers: 6',
+	'a campaign has its template, and each letter what it adds');
+is(steps(), 'Read the largest case: 33 letters | Save the cases as a file', 'and nothing asks for a limit');
+
 # 61 months, of which some have no letter, and more than a picture has
 sql(q{CREATE VIEW months AS SELECT i AS key, ((i / 2) * 7919)::bigint::simhash64 AS fp, date '2001-01-01' + 31 * i AS at FROM generate_series(1, 60) AS i WHERE i NOT IN (5, 6);
 	CREATE VIEW years AS SELECT i AS key, ((i / 2) * 7919)::bigint::simhash64 AS fp, date '2001-01-01' + 31 * i AS at FROM generate_series(1, 200) AS i});
@@ -185,7 +217,7 @@ for my $some ([ 'months', 61, '' ], [ 'years', 120, 'The latest 118 of 200 are s
 			return [columns.length, inside, document.documentElement.scrollWidth <= innerWidth, [...document.querySelectorAll("#periods .scroll")].some((s) => s.checkVisibility() && s.scrollHeight > s.clientHeight)].join()'),
 			"$some->[1],true,true,false", "$some->[0], $width px: each month is a column within the page");
 	}
-	$browser->devtools('Emulation.clearDeviceMetricsOverride', {});
+	no_overlap('#periods', $some->[0]);
 	is(js('return document.querySelector("#periods > .rest")?.textContent ?? ""'), $some->[2], 'and the page says which are left out');
 }
 is(js('return document.querySelector("#periods tbody").checkVisibility()'), JSON::PP::false, 'the numbers are behind the picture');

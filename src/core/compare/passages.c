@@ -241,15 +241,17 @@ simdup_common_passages(const SimdupUtf8 *texts, size_t n_texts, double share,
 	common = take_common(&all, often < 2 && n_texts > 1 ? 2 : often);
 	/* the first text may lack passages that most others have */
 	*which = 0;
-	for (size_t i = 0; i < n_texts; i++)
+	for (size_t i = 0; i < n_texts && most < common.n; i++)
 	{
 		size_t n_common;
 
 		words = simdup_read_words(texts[i]);
 		n_common = count_common(&words, &common);
 		if (n_common > most)
+		{
 			*which = i;
-		most = n_common > most ? n_common : most;
+			most = n_common;
+		}
 		simdup_free(words.words);
 	}
 	words = simdup_read_words(texts[*which]);
