@@ -11,7 +11,7 @@
 
 . "$ROOT/test/bench/lib.sh"
 
-cd "$SCRATCH"
+cd "$SCRATCH" || exit
 export LC_ALL=C.UTF-8 HOME=$SCRATCH OMP_THREAD_LIMIT=1
 
 # route NAME "WHAT IT IS" "PROGRAMS IT NEEDS" COMMAND: one line of the table. The command prints

@@ -185,6 +185,7 @@ my %files = (
 	stopwords => "the\n",
 	hashvalue => join('', map { sprintf("%016b\n", $_ * 40503 % 65536) } 1 .. 1000));
 append_to_file("$folders{'/folder'}/$_.txt", $files{$_}) for keys %files;
+append_to_file("$folders{'/folder'}/letter.txt", "The lamps in Mill Lane have been dark\nsince\0 12 March. \xff\n");
 
 sub placed
 {
