@@ -179,7 +179,7 @@ count_texts(const Search *search, SimdupUtf8 passage)
 	for (int i = search->n_frequent; i-- > 0;)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (simdup_hashes_find(&sample, search->frequent[i].run) < sample.n)
+		if (simdup_hashes_has(&sample, search->frequent[i].run))
 			return search->frequent[i].n_texts;
 	}
 	return 0;

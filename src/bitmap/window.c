@@ -99,7 +99,7 @@ simdup_bitmap_similarity(PG_FUNCTION_ARGS)
 /* Partition-local memory starts zeroed. */
 typedef struct PartitionState
 {
-	SimdupWindow *window;
+	SimdupRepresentatives *window;
 	int n_bits;
 } PartitionState;
 
@@ -122,8 +122,9 @@ begin_partition(PartitionState *state, WindowObject winobj, int n_bits)
 	/* the window lives in the partition's memory, as long as the partition */
 	old = MemoryContextSwitchTo(GetMemoryChunkContext(state));
 	state->n_bits = n_bits;
-	state->window = simdup_window_create((size_t) Max(1, (n_bits + 63) / 64),
-										 size, threshold);
+	state->window =
+		simdup_representatives_create((size_t) Max(1, (n_bits + 63) / 64), size,
+									  threshold);
 	MemoryContextSwitchTo(old);
 }
 
@@ -154,7 +155,7 @@ simdup_window(PG_FUNCTION_ARGS)
 	check_same_width(state->n_bits, VARBITLEN(bitmap));
 
 	old = MemoryContextSwitchTo(GetMemoryChunkContext(state));
-	number = simdup_window_next(state->window, words);
+	number = simdup_representatives_next(state->window, words);
 	MemoryContextSwitchTo(old);
 	PG_RETURN_INT64(number);
 }

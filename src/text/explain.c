@@ -13,7 +13,6 @@
 #include "core/fingerprint/hamming.h"
 #include "core/fingerprint/hash.h"
 #include "core/host.h"
-#include "core/search/sort.h"
 #include "server/arguments.h"
 #include "text/minhash64.h"
 #include "text/simhash.h"
@@ -43,28 +42,19 @@ append_string(StringInfo json, const char *bytes, size_t len)
 	pfree(string);
 }
 
-/* Return the equal of a feature among others, which `order` has by hash, or NULL. */
-static const SimdupTokenCount *
-find_feature(const SimdupTokenCounts *others, const SimdupEntry *order,
-			 const SimdupTokenCount *feature)
+/* Order of features by hash, and then by their bytes. Checks for interrupts. */
+static int
+compare_features(const void *left, const void *right)
 {
-	const SimdupEntry *end = order + others->count;
-	const SimdupEntry *entry = bsearch(&feature->hash, order, others->count,
-									   sizeof(*order), simdup_compare_words);
+	const SimdupTokenCount *a = left;
+	const SimdupTokenCount *b = right;
 
-	if (entry == NULL)
-		return NULL;
-	while (entry > order && entry[-1].value == feature->hash)
-		entry--;
-	for (; entry < end && entry->value == feature->hash; entry++)
-	{
-		const SimdupTokenCount *other = &others->features[entry->row];
-
-		if (other->len == feature->len &&
-			memcmp(other->bytes, feature->bytes, other->len) == 0)
-			return other;
-	}
-	return NULL;
+	simdup_check_interrupts();
+	if (a->hash != b->hash)
+		return a->hash < b->hash ? -1 : 1;
+	if (a->len != b->len)
+		return a->len < b->len ? -1 : 1;
+	return memcmp(a->bytes, b->bytes, a->len);
 }
 
 /*
@@ -75,15 +65,17 @@ static void
 list_features(Side *side, const SimdupTokenCounts *own,
 			  const SimdupTokenCounts *other)
 {
-	SimdupEntry *order = simdup_alloc((other->count + 1) * sizeof(*order));
+	size_t size = other->count * sizeof(SimdupTokenCount);
+	SimdupTokenCount *sorted = simdup_alloc(size + 1);
 
-	for (size_t i = 0; i < other->count; i++)
-		order[i] = (SimdupEntry){other->features[i].hash, i};
-	simdup_sort_pairs(order, other->count);
+	memcpy(sorted, other->features, size);
+	simdup_sort(sorted, other->count, sizeof(*sorted), compare_features);
 	for (size_t i = 0; i < own->count; i++)
 	{
 		const SimdupTokenCount *feature = &own->features[i];
-		const SimdupTokenCount *same = find_feature(other, order, feature);
+		const SimdupTokenCount *same =
+			bsearch(feature, sorted, other->count, sizeof(*sorted),
+					compare_features);
 		StringInfo json = same != NULL ? &side->shared : &side->only;
 		uint32 weight = simdup_weight(own->weighting, feature->tf);
 
@@ -93,9 +85,8 @@ list_features(Side *side, const SimdupTokenCounts *own,
 							 simdup_weight(other->weighting, same->tf));
 		else
 			appendStringInfo(json, ": %u", weight);
-		simdup_check_interrupts();
 	}
-	simdup_free(order);
+	simdup_free(sorted);
 }
 
 /* Explain the distance of simhash(content) by the features of both texts. */
@@ -128,8 +119,7 @@ list_shingles(void *arg, const SimdupToken *shingles, int n)
 	for (int i = 0; i < n; i++)
 	{
 		uint64 hash = simdup_city64(shingles[i].bytes, shingles[i].len);
-		bool shared =
-			simdup_hashes_find(side->other_set, hash) < side->other_set->n;
+		bool shared = simdup_hashes_has(side->other_set, hash);
 
 		if (simdup_new_shingle(&side->listed, hash))
 			append_string(shared ? &side->shared : &side->only,

@@ -74,8 +74,8 @@ is_among(Oid type, const Oid *types, int n)
 }
 
 /*
- * Return why a type has no text form to build a fingerprint on, one that even
- * DDL cannot change; NULL if it has one.
+ * Return the reason, a DETAIL, why a type has no text form that even DDL cannot
+ * change. NULL if it has one.
  */
 static const char *
 unstable_text(Oid type)
@@ -96,21 +96,21 @@ unstable_text(Oid type)
 		switch (get_typtype(base))
 		{
 			case TYPTYPE_ENUM:
-				return "a label of an enum can be renamed";
+				return "A label of an enum can be renamed.";
 			case TYPTYPE_RANGE:
 				return unstable_text(get_range_subtype(base));
 			case TYPTYPE_MULTIRANGE:
 				return unstable_text(get_multirange_range(base));
 			case TYPTYPE_COMPOSITE:
-				return "a composite type can be altered";
+				return "A composite type can be altered.";
 		}
 		if (base == RECORDOID)
-			return "the columns of a record are not known";
+			return "The columns of a record are not known.";
 	}
 	if (func_volatile(function) == PROVOLATILE_IMMUTABLE)
 		return NULL;
-	return path == COERCION_PATH_FUNC ? "its cast to text is not immutable"
-									  : "its output function is not immutable";
+	return path == COERCION_PATH_FUNC ? "Its cast to text is not immutable."
+									  : "Its output function is not immutable.";
 }
 
 /* Look up the text form of a type. ERROR if it has none that lasts. */
@@ -127,9 +127,9 @@ find_text_form(Oid type, MemoryContext context)
 	reason = unstable_text(type);
 	if (reason != NULL)
 		ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				errmsg("type %s has no text form that lasts",
+				errmsg("cannot build a stable text form of type %s",
 					   format_type_be(type)),
-				errdetail("The reason is that %s.", reason),
+				errdetail_internal("%s", reason),
 				errhint("Leave it out, or let a trigger store its text."));
 	form = MemoryContextAllocZero(context, sizeof(*form));
 	base = getBaseType(type);

@@ -24,31 +24,27 @@
 
 const SimdupShingling simdup_default_shingling = {SIMDUP_SHINGLE_CHAR, 4};
 
-/*
- * Find the unit of this name; raw only if it is allowed. Return false if there is
- * none.
- */
-static bool
-find_unit(const text *name, bool raw, SimdupShingleUnit *unit)
+/* Return the unit of this name, raw only if it is allowed, or -1. */
+static int
+find_unit(const text *name, bool raw)
 {
-	if (simdup_text_is(name, "char"))
-		*unit = SIMDUP_SHINGLE_CHAR;
-	else if (simdup_text_is(name, "word"))
-		*unit = SIMDUP_SHINGLE_WORD;
-	else if (raw && simdup_text_is(name, "raw"))
-		*unit = SIMDUP_SHINGLE_RAW;
-	else
-		return false;
-	return true;
+	static const char *const names[] = {[SIMDUP_SHINGLE_CHAR] = "char",
+										[SIMDUP_SHINGLE_WORD] = "word",
+										[SIMDUP_SHINGLE_RAW] = "raw"};
+
+	for (int i = 0; i < (raw ? 3 : 2); i++)
+		if (simdup_text_is(name, names[i]))
+			return i;
+	return -1;
 }
 
 static SimdupShingleUnit
 parse_unit(const text *name, bool raw)
 {
-	SimdupShingleUnit unit;
+	int unit = find_unit(name, raw);
 
-	if (find_unit(name, raw, &unit))
-		return unit;
+	if (unit >= 0)
+		return (SimdupShingleUnit) unit;
 	ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			errmsg("unrecognized shingle unit: \"%s\"", text_to_cstring(name)),
 			raw ? errhint("Units are \"char\", \"word\" and \"raw\".")
@@ -90,9 +86,7 @@ simdup_get_resemblance(int w, const text *unit)
 bool
 simdup_is_resemblance(int w, const text *unit)
 {
-	SimdupShingleUnit found;
-
-	return w >= 1 && w <= SIMDUP_MAX_FOLDED_W && find_unit(unit, true, &found);
+	return w >= 1 && w <= SIMDUP_MAX_FOLDED_W && find_unit(unit, true) >= 0;
 }
 
 SimdupShingling
@@ -262,23 +256,23 @@ simdup_begin_shingle_rows(FunctionCallInfo fcinfo)
 	return (SimdupShingleRows){.result = (ReturnSetInfo *) fcinfo->resultinfo};
 }
 
-static void
-put_shingle_row(SimdupShingleRows *rows, SimdupToken token)
-{
-	Datum shingle;
-
-	if (!simdup_new_shingle(&rows->seen, simdup_city64(token.bytes, token.len)))
-		return;
-	shingle = PointerGetDatum(simdup_utf8_to_text(token.bytes, token.len));
-	simdup_put_result(rows->result, &shingle, NULL);
-	pfree(DatumGetPointer(shingle));
-}
-
 void
 simdup_put_shingle_rows(void *arg, const SimdupToken *shingles, int n)
 {
-	for (int i = 0; i < n; i++)
-		put_shingle_row(arg, shingles[i]);
+	SimdupShingleRows *rows = arg;
+
+	for (const SimdupToken *token = shingles; token < shingles + n; token++)
+	{
+		Datum shingle;
+
+		if (!simdup_new_shingle(&rows->seen,
+								simdup_city64(token->bytes, token->len)))
+			continue;
+		shingle =
+			PointerGetDatum(simdup_utf8_to_text(token->bytes, token->len));
+		simdup_put_result(rows->result, &shingle, NULL);
+		pfree(DatumGetPointer(shingle));
+	}
 }
 
 PG_FUNCTION_INFO_V1(simdup_minhash64_shingles);

@@ -427,15 +427,6 @@ simdup_simhash_weighted(PG_FUNCTION_ARGS)
 	return simdup_fingerprint(fcinfo, &counts, false);
 }
 
-/* Add a feature as it is to a minhash64 sketch. */
-static void
-add_feature(SimdupSketch *sketch, SimdupUtf8 feature)
-{
-	uint64_t hash = simdup_city64(feature.bytes, feature.len);
-
-	simdup_sketch_add(sketch, &hash, 1);
-}
-
 PG_FUNCTION_INFO_V1(simdup_minhash64_features);
 /* Return minhash64(features). */
 Datum
@@ -447,6 +438,10 @@ simdup_minhash64_features(PG_FUNCTION_ARGS)
 
 	simdup_sketch_begin(&sketch, SIMDUP_MINHASH64_BINS);
 	for (size_t i = 0; i < n; i++)
-		add_feature(&sketch, features[i]);
+	{
+		uint64_t hash = simdup_city64(features[i].bytes, features[i].len);
+
+		simdup_sketch_add(&sketch, &hash, 1);
+	}
 	return simdup_minhash64_result(fcinfo, &sketch);
 }

@@ -1,6 +1,6 @@
 /*
  * bitmap.c
- *	  The sliding window of representatives: simdup_window_next against a plain
+ *	  The sliding window of representatives: simdup_representatives_next against a plain
  *	  loop with a table of byte popcounts, on the same bitmaps. Prints the two
  *	  medians, the loop's first, in nanoseconds a representative.
  *
@@ -88,7 +88,8 @@ main(int argc, char **argv)
 	unsigned int n = argc > 1 ? (unsigned int) atoi(argv[1]) : 100000;
 	int rows = argc > 2 ? atoi(argv[2]) : 200;
 	double threshold = argc > 3 ? atof(argv[3]) : 0.8;
-	SimdupWindow *window = simdup_window_create(2, n, threshold);
+	SimdupRepresentatives *window =
+		simdup_representatives_create(2, n, threshold);
 	unsigned int current_id = 0;
 	uint64_t state = 1;
 	double ours[RUNS];
@@ -105,7 +106,7 @@ main(int argc, char **argv)
 
 		memcpy(ring[i].value, value, sizeof(value));
 		ring[i].c_id = current_id++;
-		simdup_window_add(window, value);
+		simdup_representatives_add(window, value);
 	}
 	for (int run = 0; run < RUNS; run++)
 	{
@@ -119,7 +120,7 @@ main(int argc, char **argv)
 			uint64_t value[2] = {next_random_of(&state),
 								 next_random_of(&state)};
 
-			sum += simdup_window_next(window, value);
+			sum += simdup_representatives_next(window, value);
 		}
 		ours[run] = seconds() - start;
 		state = saved;

@@ -43,6 +43,49 @@ ratio 'simhash_row(body, 3 fields) : simhash(body)' \
   "SELECT count(simhash_row(body, ARRAY['one', 'two', 'three'])) FROM petition" \
   'SELECT count(simhash(body)) FROM petition' 5 '<= 1.3'
 
+# a public library for the same work, of texts folded before: Debian's golang-github-dgryski-go-minhash-dev
+if [ -e /usr/share/gocode/src/github.com/dgryski/go-minhash ] && command -v go >/dev/null; then
+  cat > "$SCRATCH/sketch.go" <<'GO'
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"syscall"
+
+	"github.com/dgryski/go-metro"
+	"github.com/dgryski/go-minhash"
+)
+
+func h1(b []byte) uint64 { return metro.Hash64(b, 1) }
+func h2(b []byte) uint64 { return metro.Hash64(b, 2) }
+
+func main() {
+	var usage syscall.Rusage
+	lines := bufio.NewScanner(os.Stdin)
+	lines.Buffer(nil, 1<<24)
+	for lines.Scan() {
+		sketch := minhash.NewMinWise(h1, h2, 64)
+		starts := []int{}
+		for at := range lines.Text() {
+			starts = append(starts, at)
+		}
+		for i := 4; i < len(starts); i++ {
+			sketch.Push(lines.Bytes()[starts[i-4]:starts[i]])
+		}
+	}
+	syscall.Getrusage(syscall.RUSAGE_SELF, &usage)
+	fmt.Println(usage.Utime.Nano() / 1000000)
+}
+GO
+  (cd "$SCRATCH" && GO111MODULE=off GOPATH=/usr/share/gocode GOCACHE=$SCRATCH/go go build -o sketch sketch.go)
+  sql -c "COPY (SELECT lower(regexp_replace(body, '\W', '', 'g')) FROM petition) TO STDOUT" > "$SCRATCH/folded"
+  theirs=$(for _ in 1 2 3; do GOMAXPROCS=1 "$SCRATCH/sketch" < "$SCRATCH/folded"; done | median)
+  ours=$(for _ in 1 2 3; do seconds 'SELECT count(minhash64(body)) FROM petition'; echo; done | awk '{ print 1000 * $1 }' | median)
+  ratio_row 'go-minhash : minhash64(body) (processor time)' "$rows" "$theirs" "$ours"
+fi
+
 cc -O2 -Wall -Wextra -I"$ROOT/src" -o "$SCRATCH/text" "$ROOT/test/bench/text.c" "$ROOT"/src/core/*/*.c "$ROOT/test/unit/host.c" -lm
 "$SCRATCH/text" > "$SCRATCH/text.out"
 ours=$(awk '{ print $1 }' "$SCRATCH/text.out" | median)

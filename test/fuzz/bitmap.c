@@ -106,13 +106,14 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	Input in = input_of(data, size);
 	uint64_t bitmap[MAX_WORDS];
-	SimdupWindow *window;
+	SimdupRepresentatives *window;
 
 	ring.next_class = 0;
 	ring.n_words = take_between(&in, 1, MAX_WORDS);
 	ring.size = (int64_t) take_between(&in, 1, MAX_ROWS);
 	ring.threshold = take_threshold(&in);
-	window = simdup_window_create(ring.n_words, ring.size, ring.threshold);
+	window =
+		simdup_representatives_create(ring.n_words, ring.size, ring.threshold);
 	for (int rows = 0; rows < MAX_ROWS && input_left(&in) > 0; rows++)
 	{
 		uint64_t *exact;
@@ -128,11 +129,13 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			  &expected[1]);
 		must(got[0] == expected[0] && got[1] == expected[1]);
 		if (take_byte(&in) % 8 == 7)
-			must(simdup_window_add(window, exact) == naive_add(bitmap));
+			must(simdup_representatives_add(window, exact) ==
+				 naive_add(bitmap));
 		else
-			must(simdup_window_next(window, exact) == naive_next(bitmap));
+			must(simdup_representatives_next(window, exact) ==
+				 naive_next(bitmap));
 		free(exact);
 	}
-	simdup_window_free(window);
+	simdup_representatives_free(window);
 	return 0;
 }

@@ -77,20 +77,20 @@ make_rows(int n_words)
 static void
 test_window(int n_words, int n_rows, int64_t window_size, double threshold)
 {
-	SimdupWindow *window =
-		simdup_window_create((size_t) n_words, window_size, threshold);
+	SimdupRepresentatives *window =
+		simdup_representatives_create((size_t) n_words, window_size, threshold);
 	int64_t current_id = 0;
 	int differ = 0;
 
 	make_rows(n_words);
 	for (int row = 0; row < n_rows; row++)
 		differ +=
-			simdup_window_next(window, rows[row]) !=
+			simdup_representatives_next(window, rows[row]) !=
 			naive_next(rows[row], n_words, window_size, threshold, &current_id);
 	ok(differ == 0 && current_id > 1,
 	   "%d words, window %" PRId64 ", threshold %g: %" PRId64 " classes",
 	   n_words, window_size, threshold, current_id);
-	simdup_window_free(window);
+	simdup_representatives_free(window);
 }
 
 int

@@ -4,6 +4,7 @@
  *	  and every prefix and mutation of a page within bounds.
  */
 #include "core/unicode/html.h"
+#include "core/unicode/htmlnames.h"
 #include "tap.h"
 
 /* UTF-8, as if the encoding lacked U+2022. */

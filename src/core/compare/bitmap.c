@@ -37,7 +37,7 @@ typedef struct WindowProbe
 	uint32_t high;
 } WindowProbe;
 
-struct SimdupWindow
+struct SimdupRepresentatives
 {
 	size_t n_words;
 	int64_t window_size;
@@ -81,7 +81,7 @@ above(double threshold, uint64_t part, uint64_t whole)
 
 /* Find the sizes that could match that of the probe, which is at least 1. */
 static void
-find_matching_sizes(const SimdupWindow *window, WindowProbe *probe)
+find_matching_sizes(const SimdupRepresentatives *window, WindowProbe *probe)
 {
 	double t = window->threshold;
 	uint32_t size = probe->size;
@@ -113,7 +113,7 @@ block_has_size(const uint16_t *sizes, uint32_t low, uint32_t high)
 
 /* Check whether any bitmap of the block passes the integer test. */
 static inline __attribute__((always_inline)) bool
-block_may_match(const SimdupWindow *window, const WindowProbe *probe,
+block_may_match(const SimdupRepresentatives *window, const WindowProbe *probe,
 				size_t block, size_t n_words)
 {
 	const uint64_t *words = window->words + block * BLOCK_SLOTS * n_words;
@@ -136,7 +136,7 @@ block_may_match(const SimdupWindow *window, const WindowProbe *probe,
 /* Return the first block of [block, end) with a candidate, or end. */
 SIMDUP_POPCNT_CLONES
 static size_t
-first_candidate(const SimdupWindow *window, const WindowProbe *probe,
+first_candidate(const SimdupRepresentatives *window, const WindowProbe *probe,
 				size_t block, size_t end)
 {
 	for (; block < end; block++)
@@ -155,10 +155,12 @@ first_candidate(const SimdupWindow *window, const WindowProbe *probe,
 	return block;
 }
 
-SimdupWindow *
-simdup_window_create(size_t n_words, int64_t window_size, double threshold)
+SimdupRepresentatives *
+simdup_representatives_create(size_t n_words, int64_t window_size,
+							  double threshold)
 {
-	SimdupWindow *window = simdup_alloc0(sizeof(SimdupWindow));
+	SimdupRepresentatives *window =
+		simdup_alloc0(sizeof(SimdupRepresentatives));
 
 	window->n_words = n_words;
 	window->window_size = window_size;
@@ -170,7 +172,7 @@ simdup_window_create(size_t n_words, int64_t window_size, double threshold)
 
 /* Return the first slot of the block that matches, or -1. Unused ones do not. */
 static int64_t
-match_in_block(const SimdupWindow *window, const WindowProbe *probe,
+match_in_block(const SimdupRepresentatives *window, const WindowProbe *probe,
 			   size_t block)
 {
 	const uint64_t *words =
@@ -193,7 +195,7 @@ match_in_block(const SimdupWindow *window, const WindowProbe *probe,
 
 /* Return the first slot of the ring that matches, or -1. */
 static int64_t
-find_match(const SimdupWindow *window, const uint64_t *bitmap)
+find_match(const SimdupRepresentatives *window, const uint64_t *bitmap)
 {
 	size_t n_slots = (size_t) (window->next_class < window->window_size
 								   ? window->next_class
@@ -220,7 +222,7 @@ find_match(const SimdupWindow *window, const uint64_t *bitmap)
 
 /* Make room for more slots. */
 static void
-add_blocks(SimdupWindow *window)
+add_blocks(SimdupRepresentatives *window)
 {
 	size_t n_blocks = window->n_blocks ? 2 * window->n_blocks : 1;
 	size_t block_words = window->n_words * BLOCK_SLOTS;
@@ -238,7 +240,8 @@ add_blocks(SimdupWindow *window)
 }
 
 int64_t
-simdup_window_add(SimdupWindow *window, const uint64_t *bitmap)
+simdup_representatives_add(SimdupRepresentatives *window,
+						   const uint64_t *bitmap)
 {
 	size_t slot = (size_t) (window->next_class % window->window_size);
 	uint64_t *words;
@@ -254,17 +257,18 @@ simdup_window_add(SimdupWindow *window, const uint64_t *bitmap)
 }
 
 int64_t
-simdup_window_next(SimdupWindow *window, const uint64_t *bitmap)
+simdup_representatives_next(SimdupRepresentatives *window,
+							const uint64_t *bitmap)
 {
 	int64_t slot = find_match(window, bitmap);
 	int64_t last = window->next_class - 1;
 
 	return slot >= 0 ? last - (last - slot) % window->window_size
-					 : simdup_window_add(window, bitmap);
+					 : simdup_representatives_add(window, bitmap);
 }
 
 void
-simdup_window_free(SimdupWindow *window)
+simdup_representatives_free(SimdupRepresentatives *window)
 {
 	simdup_free(window->words);
 	simdup_free(window->sizes);

@@ -96,15 +96,16 @@ extern void simdup_bitmap_counts(const uint64_t *a, const uint64_t *b,
 								 size_t n_words, uint64_t *both,
 								 uint64_t *either);
 
-typedef struct SimdupWindow SimdupWindow;
+typedef struct SimdupRepresentatives SimdupRepresentatives;
 
 /*
  * Create an empty window for bitmaps of n_words (1 to 512) words. It keeps the
  * representatives of the last window_size (1 or more) classes. The threshold is
  * from 0 to 1.
  */
-extern SimdupWindow *simdup_window_create(size_t n_words, int64_t window_size,
-										  double threshold);
+extern SimdupRepresentatives *simdup_representatives_create(size_t n_words,
+															int64_t window_size,
+															double threshold);
 
 /*
  * Return the class of the next bitmap. It is the class of the first
@@ -112,13 +113,15 @@ extern SimdupWindow *simdup_window_create(size_t n_words, int64_t window_size,
  * threshold. If there is none, the bitmap represents a new class; classes are
  * numbered from 0. An empty bitmap is similar to none, not even to itself.
  */
-extern int64_t simdup_window_next(SimdupWindow *window, const uint64_t *bitmap);
+extern int64_t simdup_representatives_next(SimdupRepresentatives *window,
+										   const uint64_t *bitmap);
 
 /* Open a new class for the bitmap, without a search. */
-extern int64_t simdup_window_add(SimdupWindow *window, const uint64_t *bitmap);
+extern int64_t simdup_representatives_add(SimdupRepresentatives *window,
+										  const uint64_t *bitmap);
 
 /* Free a window, in programs without memory contexts. */
-extern void simdup_window_free(SimdupWindow *window);
+extern void simdup_representatives_free(SimdupRepresentatives *window);
 
 /*
  * What distances of fingerprints say about their texts (statistics.c). Two bins of

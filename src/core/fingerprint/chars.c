@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "core/fingerprint/hash.h"
+#include "core/fingerprint/ngrams.h"
 #include "core/fingerprint/vectors.h"
-#include "core/fingerprint/windows.h"
 #include "core/host.h"
 #include "core/unicode/charclass.h"
 
@@ -24,7 +24,7 @@
 #define SPARE_UNITS 64
 
 /* Windows that are hashed together. */
-#define STRETCH 32
+#define STRETCH 16
 
 typedef struct Block
 {
@@ -240,30 +240,38 @@ add_ascii(Block *block, const unsigned char *p, const unsigned char *end)
 }
 
 /*
- * Add characters of len bytes, 2 or 3, from p on. It reads four at once. Returns where
- * it stopped.
+ * Add characters of len bytes, 2 or 3, and single ASCII ones between them, from p on. It
+ * reads four bytes at once. Returns where it stopped.
  */
 static inline __attribute__((always_inline)) const unsigned char *
 add_longer(Block *block, const unsigned char *p, const unsigned char *end,
 		   int len)
 {
-	ptrdiff_t room = len * (ptrdiff_t) (FULL_BLOCK - block->n);
-	const unsigned char *stop = end - p - 3 < room ? end - 3 : p + room;
 	uint32_t marks = len == 2 ? 0xC0E0 : 0xC0C0F0;
 	uint32_t last = block->last;
 	size_t n = block->n;
 
-	for (; p < stop; p += len)
+	while (end - p > 3 && n < FULL_BLOCK)
 	{
 		uint32_t x = simdup_load32((const char *) p);
 		uint32_t cp =
 			len == 2 ? (x & 0x1F) << 6 | (x >> 8 & 0x3F)
 					 : (x & 0x0F) << 12 | (x >> 2 & 0xFC0) | (x >> 16 & 0x3F);
-		uint32_t unit = simdup_fold_units[cp];
+		uint32_t unit;
 
-		if ((x & marks) != (len == 2 ? 0x80C0 : 0x8080E0) ||
-			cp < (len == 2 ? 0x80 : 0x800) || unit == SIMDUP_FOLD_SLOW)
-			break;
+		if ((x & 0x80) == 0 && (x & 0x80808080) != 0)
+		{
+			unit = simdup_fold_units[x & 0x7F];
+			p++;
+		}
+		else
+		{
+			unit = simdup_fold_units[cp];
+			if ((x & marks) != (len == 2 ? 0x80C0 : 0x8080E0) ||
+				cp < (len == 2 ? 0x80 : 0x800) || unit == SIMDUP_FOLD_SLOW)
+				break;
+			p += len;
+		}
 		block->units[n] = unit;
 		n += unit > SIMDUP_FOLD_NOTHING;
 		last = unit == SIMDUP_FOLD_NOTHING ? last : unit;
@@ -511,8 +519,8 @@ simdup_hash_chars(size_t w, bool raw, const char *text, size_t len,
 }
 
 void
-simdup_windows_add_text(SimdupWindows *windows, bool raw, const char *text,
-						size_t len)
+simdup_ngrams_add_text(SimdupNgrams *ngrams, bool raw, const char *text,
+					   size_t len)
 {
 	const unsigned char *p = (const unsigned char *) text;
 	const unsigned char *end = p + len;
@@ -526,8 +534,8 @@ simdup_windows_add_text(SimdupWindows *windows, bool raw, const char *text,
 		p = fill_block(&block, raw, p, end);
 		n = p < end && block.n > 0 ? block.n - 1 : block.n;
 		for (size_t i = 0; i < n; i++)
-			simdup_windows_add_unit(windows, block.units[i],
-									unit_len(block.units[i]));
+			simdup_ngrams_add_unit(ngrams, block.units[i],
+								   unit_len(block.units[i]));
 		remove_units(&block, n);
 	}
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/fingerprint/shingle.h"
-#include "core/fingerprint/windows.h"
+#include "core/fingerprint/ngrams.h"
 #include "core/host.h"
 #include "core/unicode/charclass.h"
 
@@ -27,17 +27,17 @@ without_last(const char *bytes, size_t len)
 
 typedef struct FoldedWords
 {
-	SimdupWindows *windows;
+	SimdupNgrams *ngrams;
 	unsigned run;  /* class of the run that the text is in, or as above */
 	uint32_t last; /* the last character of an unsegmented run */
 } FoldedWords;
 
 /* Append a character to the word that has begun. There is room for it. */
 static inline void
-append_char(SimdupWindows *windows, uint32_t cp)
+append_char(SimdupNgrams *ngrams, uint32_t cp)
 {
-	windows->used += simdup_utf8_encode(cp, (unsigned char *) windows->bytes +
-												windows->used);
+	ngrams->used +=
+		simdup_utf8_encode(cp, (unsigned char *) ngrams->bytes + ngrams->used);
 }
 
 /* End the run of characters of one class. */
@@ -46,12 +46,12 @@ end_run(FoldedWords *words)
 {
 	if (words->run == ONE_UNSEGMENTED)
 	{
-		simdup_windows_begin_word(words->windows, SIMDUP_MAX_UTF8);
-		append_char(words->windows, words->last);
-		words->windows->n++;
+		simdup_ngrams_begin_word(words->ngrams, SIMDUP_MAX_UTF8);
+		append_char(words->ngrams, words->last);
+		words->ngrams->n++;
 	}
 	else if (words->run == SIMDUP_CHAR_SEGMENTED)
-		words->windows->n++;
+		words->ngrams->n++;
 	words->run = SIMDUP_CHAR_SEPARATOR;
 }
 
@@ -66,11 +66,11 @@ add_to_words(void *arg, uint32_t cp, SimdupCharClass char_class)
 		if (words->run != SIMDUP_CHAR_SEGMENTED)
 		{
 			end_run(words);
-			simdup_windows_begin_word(words->windows, SIMDUP_MAX_UTF8);
+			simdup_ngrams_begin_word(words->ngrams, SIMDUP_MAX_UTF8);
 			words->run = SIMDUP_CHAR_SEGMENTED;
 		}
-		simdup_windows_reserve(words->windows, SIMDUP_MAX_UTF8);
-		append_char(words->windows, cp);
+		simdup_ngrams_reserve(words->ngrams, SIMDUP_MAX_UTF8);
+		append_char(words->ngrams, cp);
 	}
 	else if (char_class == SIMDUP_CHAR_SEPARATOR)
 		end_run(words);
@@ -78,12 +78,12 @@ add_to_words(void *arg, uint32_t cp, SimdupCharClass char_class)
 	{
 		if (words->run >= SIMDUP_CHAR_UNSEGMENTED)
 		{
-			SimdupWindows *windows = words->windows;
+			SimdupNgrams *ngrams = words->ngrams;
 
-			simdup_windows_begin_word(windows, (size_t) 2 * SIMDUP_MAX_UTF8);
-			append_char(windows, words->last);
-			append_char(windows, cp);
-			windows->n++;
+			simdup_ngrams_begin_word(ngrams, (size_t) 2 * SIMDUP_MAX_UTF8);
+			append_char(ngrams, words->last);
+			append_char(ngrams, cp);
+			ngrams->n++;
 			words->run = SIMDUP_CHAR_UNSEGMENTED;
 		}
 		else
@@ -100,23 +100,23 @@ static void
 replace_in_words(void *arg, uint32_t cp)
 {
 	FoldedWords *words = arg;
-	SimdupWindows *windows = words->windows;
+	SimdupNgrams *ngrams = words->ngrams;
 
 	words->last = cp;
 	/* one alone is in no word yet */
 	if (words->run == ONE_UNSEGMENTED)
 		return;
-	windows->used = without_last(windows->bytes, windows->used);
-	simdup_windows_reserve(windows, SIMDUP_MAX_UTF8);
-	append_char(windows, cp);
+	ngrams->used = without_last(ngrams->bytes, ngrams->used);
+	simdup_ngrams_reserve(ngrams, SIMDUP_MAX_UTF8);
+	append_char(ngrams, cp);
 }
 
 static void
-word_shingles(SimdupWindows *windows, const unsigned char *p,
+word_shingles(SimdupNgrams *ngrams, const unsigned char *p,
 			  const unsigned char *end)
 {
 	const unsigned char *look = p + SIMDUP_LOOK_BYTES;
-	FoldedWords words = {.windows = windows};
+	FoldedWords words = {.ngrams = ngrams};
 	uint32_t last = 0;
 	int len;
 
@@ -129,45 +129,55 @@ word_shingles(SimdupWindows *windows, const unsigned char *p,
 	end_run(&words);
 }
 
-/* Hand on the shingles, or their hashes, to the sink that is not NULL. */
-static void
-fold_text(SimdupShingling shingling, const char *text, size_t len,
-		  SimdupTokenSink tokens, SimdupElementSink elements, void *arg)
-{
-	SimdupWindows windows;
-
-	simdup_windows_begin(&windows, (size_t) shingling.w,
-						 shingling.unit == SIMDUP_SHINGLE_WORD);
-	windows.tokens = tokens;
-	windows.elements = elements;
-	windows.arg = arg;
-	if (shingling.unit == SIMDUP_SHINGLE_WORD)
-		word_shingles(&windows, (const unsigned char *) text,
-					  (const unsigned char *) text + len);
-	else
-		simdup_windows_add_text(&windows, shingling.unit == SIMDUP_SHINGLE_RAW,
-								text, len);
-	simdup_windows_end(&windows);
-}
-
 void
 simdup_folded_shingles(SimdupShingling shingling, const char *text, size_t len,
 					   SimdupTokenSink sink, void *arg)
 {
-	fold_text(shingling, text, len, sink, NULL, arg);
+	SimdupNgrams ngrams;
+
+	simdup_ngrams_begin(&ngrams, (size_t) shingling.w,
+						shingling.unit == SIMDUP_SHINGLE_WORD, sink, arg);
+	if (shingling.unit == SIMDUP_SHINGLE_WORD)
+		word_shingles(&ngrams, (const unsigned char *) text,
+					  (const unsigned char *) text + len);
+	else
+		simdup_ngrams_add_text(&ngrams, shingling.unit == SIMDUP_SHINGLE_RAW,
+							   text, len);
+	simdup_ngrams_end(&ngrams);
+}
+
+/* Where the hashes of tokens go. */
+typedef struct Hashing
+{
+	SimdupElementSink sink;
+	void *arg;
+} Hashing;
+
+/* A SimdupTokenSink. */
+static void
+hash_tokens(void *arg, const SimdupToken *tokens, int n)
+{
+	const Hashing *hashing = arg;
+	uint64_t hashes[SIMDUP_BATCH_TOKENS];
+
+	for (int i = 0; i < n; i++)
+		hashes[i] = simdup_city64(tokens[i].bytes, tokens[i].len);
+	hashing->sink(hashing->arg, hashes, (size_t) n);
 }
 
 void
 simdup_folded_elements(SimdupShingling shingling, const char *text, size_t len,
 					   SimdupElementSink sink, void *arg)
 {
+	Hashing hashing = {sink, arg};
+
 	if (shingling.unit != SIMDUP_SHINGLE_WORD &&
 		shingling.w <= SIMDUP_MAX_BLOCK_W)
 		simdup_hash_chars((size_t) shingling.w,
 						  shingling.unit == SIMDUP_SHINGLE_RAW, text, len, sink,
 						  arg);
 	else
-		fold_text(shingling, text, len, NULL, sink, arg);
+		simdup_folded_shingles(shingling, text, len, hash_tokens, &hashing);
 }
 
 void

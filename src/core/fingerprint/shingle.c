@@ -9,6 +9,7 @@
  */
 #include "core/fingerprint/shingle.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/fingerprint/hash.h"
@@ -176,22 +177,11 @@ simdup_hashes_unique(SimdupHashes *list)
 	list->n = n;
 }
 
-size_t
-simdup_hashes_find(const SimdupHashes *set, uint64_t hash)
+bool
+simdup_hashes_has(const SimdupHashes *set, uint64_t hash)
 {
-	size_t low = 0;
-	size_t high = set->n;
-
-	while (low < high)
-	{
-		size_t middle = (low + high) / 2;
-
-		if (set->hashes[middle] < hash)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < set->n && set->hashes[low] == hash ? low : set->n;
+	return set->n > 0 && bsearch(&hash, set->hashes, set->n, sizeof(hash),
+								 simdup_compare_words) != NULL;
 }
 
 void

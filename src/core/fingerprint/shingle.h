@@ -64,8 +64,8 @@ extern void simdup_hashes_sort(SimdupHashes *list);
 /* Sort likewise, and drop repetitions. */
 extern void simdup_hashes_unique(SimdupHashes *list);
 
-/* Return the position of the hash in an ascending set, or the set's size. */
-extern size_t simdup_hashes_find(const SimdupHashes *set, uint64_t hash);
+/* Check whether an ascending set has a hash. */
+extern bool simdup_hashes_has(const SimdupHashes *set, uint64_t hash);
 
 extern void simdup_hashes_free(SimdupHashes *list);
 

@@ -1,7 +1,6 @@
 /*
- * simhash.h
- *	  The counts of a text's distinct tokens, their weights, and the weighted sum of
- *	  their hashes, whose signs are a simhash.
+ * sum.h
+ *	  The weighted sum of feature hashes, whose signs are a simhash.
  *
  * A simhash adds each feature's weight to 64 counters where the bit of its hash
  * is 1, and subtracts it where the bit is 0 (Charikar 2002). The signs are the
@@ -21,9 +20,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "core/fingerprint/hash.h"
-#include "core/fingerprint/tokenizer.h"
 
 /* Binary digits of a weight, and of a sum of weights. */
 #define SIMDUP_SUM_DIGITS 64
@@ -107,4 +103,4 @@ simdup_sum_add(SimdupSum *sum, uint64_t hash, uint64_t weight)
 	}
 }
 
-#endif
+#endif /* SIMDUP_CORE_FINGERPRINT_SUM_H */

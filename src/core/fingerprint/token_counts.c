@@ -284,7 +284,10 @@ simdup_token_counts_free(SimdupTokenCounts *features)
 	}
 }
 
-/* Order of n_features: frequency descending, then bytes ascending. */
+/*
+ * Order of n_features: frequency descending, then bytes ascending. Checks for
+ * interrupts.
+ */
 static int
 compare_features(const void *left, const void *right)
 {
@@ -292,20 +295,13 @@ compare_features(const void *left, const void *right)
 	const SimdupTokenCount *b = right;
 	int order;
 
+	simdup_check_interrupts();
 	if (a->tf != b->tf)
 		return a->tf > b->tf ? -1 : 1;
 	order = memcmp(a->bytes, b->bytes, a->len < b->len ? a->len : b->len);
 	if (order != 0)
 		return order;
 	return (a->len > b->len) - (a->len < b->len);
-}
-
-/* Compare features in a sort, and check for interrupts. */
-static int
-compare_and_look(const void *left, const void *right)
-{
-	simdup_check_interrupts();
-	return compare_features(left, right);
 }
 
 /*
@@ -330,7 +326,6 @@ partition(SimdupTokenCount *f, size_t low, size_t high)
 		swap = f[i];
 		f[i] = f[j];
 		f[j] = swap;
-		simdup_check_interrupts_at(i);
 	}
 }
 
@@ -353,7 +348,7 @@ simdup_token_counts_keep_top(SimdupTokenCounts *features, size_t n)
 		else
 			low = split + 1;
 	}
-	simdup_sort(f + low, high - low + 1, sizeof(*f), compare_and_look);
+	simdup_sort(f + low, high - low + 1, sizeof(*f), compare_features);
 	features->count = n;
 }
 
@@ -361,7 +356,7 @@ void
 simdup_token_counts_sort(SimdupTokenCounts *features)
 {
 	simdup_sort(features->features, features->count, sizeof(SimdupTokenCount),
-				compare_and_look);
+				compare_features);
 }
 
 void

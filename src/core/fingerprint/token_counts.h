@@ -1,8 +1,16 @@
-#ifndef X_TC
-#define X_TC
+/*
+ * token_counts.h
+ *	  The counts of a text's distinct tokens, and their weights: step 4 of profile 1.
+ */
+#ifndef SIMDUP_CORE_FINGERPRINT_TOKEN_COUNTS_H
+#define SIMDUP_CORE_FINGERPRINT_TOKEN_COUNTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/fingerprint/hash.h"
 #include "core/fingerprint/sum.h"
 #include "core/fingerprint/tokenizer.h"
-/* Counts of distinct tokens, and their weights: step 4 of profile 1. */
 
 typedef enum SimdupWeighting
 {
@@ -83,4 +91,4 @@ simdup_weight(SimdupWeighting weighting, uint32_t tf)
 extern void simdup_token_counts_sum(const SimdupTokenCounts *features,
 									SimdupSum *sum);
 
-#endif /* SIMDUP_CORE_FINGERPRINT_SIMHASH_H */
+#endif /* SIMDUP_CORE_FINGERPRINT_TOKEN_COUNTS_H */

@@ -7,8 +7,8 @@
  */
 #include <string.h>
 
+#include "core/fingerprint/ngrams.h"
 #include "core/fingerprint/tokenizer.h"
-#include "core/fingerprint/windows.h"
 #include "core/host.h"
 #include "core/unicode/charclass.h"
 
@@ -243,19 +243,19 @@ tokenize_runs(const unsigned char *p, const unsigned char *end,
 static void
 add_words(void *arg, const SimdupToken *tokens, int count)
 {
-	SimdupWindows *windows = arg;
+	SimdupNgrams *ngrams = arg;
 
 	for (int i = 0; i < count; i++)
 	{
-		simdup_windows_begin_word(windows, tokens[i].len);
-		memcpy(windows->bytes + windows->used, tokens[i].bytes, tokens[i].len);
-		windows->used += tokens[i].len;
-		windows->n++;
+		simdup_ngrams_begin_word(ngrams, tokens[i].len);
+		memcpy(ngrams->bytes + ngrams->used, tokens[i].bytes, tokens[i].len);
+		ngrams->used += tokens[i].len;
+		ngrams->n++;
 	}
 }
 
 static void
-add_chars(SimdupWindows *windows, const unsigned char *p,
+add_chars(SimdupNgrams *ngrams, const unsigned char *p,
 		  const unsigned char *end)
 {
 	const unsigned char *look = p + SIMDUP_LOOK_BYTES;
@@ -266,7 +266,7 @@ add_chars(SimdupWindows *windows, const unsigned char *p,
 
 		p += c.len;
 		if (c.char_class != SIMDUP_CHAR_SEPARATOR)
-			simdup_windows_add_char(windows, simdup_folded(c));
+			simdup_ngrams_add_char(ngrams, simdup_folded(c));
 		look = simdup_look(p, look);
 	}
 }
@@ -277,17 +277,121 @@ tokenize_ngrams(SimdupTokenizer tokenizer, const char *text, size_t len,
 {
 	bool words = tokenizer.kind == SIMDUP_TOKENIZER_WORD_NGRAM;
 	const unsigned char *p = (const unsigned char *) text;
-	SimdupWindows windows;
+	SimdupNgrams ngrams;
 
-	simdup_windows_begin(&windows, (size_t) tokenizer.n, words);
-	windows.tokens = sink;
-	windows.arg = arg;
+	simdup_ngrams_begin(&ngrams, (size_t) tokenizer.n, words, sink, arg);
 	if (words)
 		simdup_tokenize((SimdupTokenizer){.kind = SIMDUP_TOKENIZER_WORD}, text,
-						len, add_words, &windows);
+						len, add_words, &ngrams);
 	else
-		add_chars(&windows, p, p + len);
-	simdup_windows_end(&windows);
+		add_chars(&ngrams, p, p + len);
+	simdup_ngrams_end(&ngrams);
+}
+
+/*
+ * Segments
+ *
+ * A breaker may need memory and time for its text as a whole, and cannot be
+ * interrupted, so it gets a window. The next window begins after a segment
+ * without a word character, near the end of the window. There a fresh start
+ * finds the same segments. Only a text without such a segment in SLACK bytes
+ * feels the window: a single word, or a dictionary script without punctuation.
+ */
+
+/* The part of a window in which its end is looked for. */
+#define SLACK 1024
+
+void
+simdup_segments_begin(SimdupSegments *segments, SimdupBreaker breaker,
+					  const char *text, size_t len)
+{
+	size_t window = len < SIMDUP_BREAK_WINDOW ? len : SIMDUP_BREAK_WINDOW;
+
+	memset(segments, 0, sizeof(*segments));
+	segments->breaker = breaker;
+	segments->p = (const unsigned char *) text;
+	segments->end = segments->p + len;
+	segments->breaks = simdup_alloc(window * sizeof(uint32_t) + 1);
+}
+
+void
+simdup_segments_free(SimdupSegments *segments)
+{
+	simdup_free(segments->breaks);
+}
+
+/* Give the breaker the next window. */
+static void
+open_window(SimdupSegments *segments)
+{
+	const unsigned char *p = segments->p;
+	size_t len = (size_t) (segments->end - p);
+
+	simdup_check_interrupts();
+	if (len > SIMDUP_BREAK_WINDOW)
+	{
+		len = SIMDUP_BREAK_WINDOW;
+		/* not inside a character */
+		for (int i = 1; i < SIMDUP_MAX_UTF8 && (p[len] & 0xC0) == 0x80; i++)
+			len--;
+	}
+	segments->window = p;
+	segments->window_end = p + len;
+	segments->count =
+		segments->breaker.find(segments->breaker.arg, (const char *) p, len,
+							   segments->breaks);
+	segments->next = 0;
+
+	/* the next window begins with the segment that the end cut off */
+	if (segments->window_end < segments->end && segments->count > 1)
+		segments->count--;
+}
+
+/* What is in [p, end), up to a byte that is not UTF-8, or such a byte. */
+static void
+look_at(const unsigned char *p, const unsigned char *end,
+		SimdupSegment *segment)
+{
+	const unsigned char *start = p;
+
+	while (p < end)
+	{
+		SimdupChar c = simdup_next_char(p, end);
+
+		if (c.cp == SIMDUP_INVALID_CHAR)
+		{
+			p += p == start;
+			break;
+		}
+		segment->is_word |= c.char_class != SIMDUP_CHAR_SEPARATOR;
+		segment->folds |= c.fold != 0;
+		p += c.len;
+	}
+	segment->len = (size_t) (p - start);
+}
+
+bool
+simdup_segments_next(SimdupSegments *segments, SimdupSegment *segment)
+{
+	const unsigned char *end;
+
+	if (segments->p >= segments->end)
+		return false;
+	if (segments->next == segments->count)
+		open_window(segments);
+
+	end = segments->window + segments->breaks[segments->next];
+	*segment = (SimdupSegment){.bytes = (const char *) segments->p};
+	look_at(segments->p, end, segment);
+	segments->p += segment->len;
+	if (segments->p < end)
+		return true;
+
+	segments->next++;
+	if (!segment->is_word && segments->window_end < segments->end &&
+		segments->window_end - end <= SLACK)
+		segments->next = segments->count; /* go on afresh from here */
+	return true;
 }
 
 static void

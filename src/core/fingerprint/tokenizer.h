@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/fingerprint/windows.h"
+#include "core/fingerprint/ngrams.h"
 
 /* The most bytes that a breaker is given at a time. */
 #define SIMDUP_BREAK_WINDOW (1 << 15)
@@ -62,7 +62,7 @@ extern void simdup_tokenize(SimdupTokenizer tokenizer, const char *text,
 extern size_t simdup_lower_field(const char *field, size_t len, char *out);
 
 /*
- * Segments: a text of any length as a breaker cuts it, window by window (segments.c).
+ * Segments: a text of any length as a breaker cuts it, window by window.
  */
 
 typedef struct SimdupSegment

@@ -21,7 +21,7 @@ print('''/*
  *
  * Made by tools/htmlnames.py from the standard's list.
  */
-#include "core/unicode/html.h"
+#include "core/unicode/htmlnames.h"
 
 const char simdup_html_names[] =''')
 line = ' '

@@ -14,6 +14,7 @@
 #include "core/fingerprint/hash.h"
 #include "core/host.h"
 #include "core/unicode/html.h"
+#include "core/unicode/htmlnames.h"
 
 /* Characters of the longest name, and of the longest one that needs no semicolon. */
 #define MAX_HTML_NAME 31

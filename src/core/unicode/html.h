@@ -30,11 +30,4 @@ typedef size_t (*SimdupHtmlEncode)(void *arg, uint32_t code_point, char *out);
 extern size_t simdup_html_text(const char *html, size_t len, char *out,
 							   SimdupHtmlEncode encode, void *arg);
 
-/*
- * The named character references of HTML 5 in byte order, see tools/htmlnames.py
- * for what stands behind each. A blank stands before each of them and at the end.
- */
-extern const char simdup_html_names[];
-extern const size_t simdup_html_names_len;
-
 #endif /* SIMDUP_CORE_UNICODE_HTML_H */

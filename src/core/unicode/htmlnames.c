@@ -4,7 +4,7 @@
  *
  * Made by tools/htmlnames.py from the standard's list.
  */
-#include "core/unicode/html.h"
+#include "core/unicode/htmlnames.h"
 
 const char simdup_html_names[] =
 	" AElig!c6 AMP!26 Aacute!c1 Abreve;102 Acirc!c2 Acy;410 Afr;1d504 Agrave!c0 Alpha;391 Amacr;100 And;2a53 "

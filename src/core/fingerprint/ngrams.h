@@ -1,5 +1,5 @@
 /*
- * windows.h
+ * ngrams.h
  *	  Windows of w consecutive units of a text: characters, or words with one blank
  *	  between them. A text of fewer than w units is one window.
  *
@@ -7,8 +7,8 @@
  * handed on, and only the last w - 1 units stay. A window is a stretch of the
  * buffer, so nothing is copied for it.
  */
-#ifndef SIMDUP_CORE_FINGERPRINT_WINDOWS_H
-#define SIMDUP_CORE_FINGERPRINT_WINDOWS_H
+#ifndef SIMDUP_CORE_FINGERPRINT_NGRAMS_H
+#define SIMDUP_CORE_FINGERPRINT_NGRAMS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,19 +39,9 @@ typedef void (*SimdupTokenSink)(void *arg, const SimdupToken *tokens,
 /* Receives the CityHash64 of each token, in text order. */
 typedef void (*SimdupElementSink)(void *arg, const uint64_t *hashes, size_t n);
 
-/* Units that a buffer takes beyond the past. Its arrays fit the first-level cache. */
-#define SIMDUP_WINDOW_UNITS 512
-
-/* Windows up to this width need no array of starts of their own. */
-#define SIMDUP_SMALL_WINDOW 64
-
-/* Units at which the buffer of windows of this width is full. */
-#define SIMDUP_FULL_UNITS(w) (SIMDUP_WINDOW_UNITS + (w) + (w) / 4)
-
-typedef struct SimdupWindows
+typedef struct SimdupNgrams
 {
-	SimdupTokenSink tokens;		/* receives the windows, or ... */
-	SimdupElementSink elements; /* ... their hashes; the other one is NULL */
+	SimdupTokenSink sink; /* receives the windows */
 	void *arg;
 	size_t w;
 	size_t blank; /* bytes between two units: 0 or 1 */
@@ -61,43 +51,43 @@ typedef struct SimdupWindows
 	size_t used;
 	size_t size;
 	size_t n;		/* units that are complete */
-	size_t *starts; /* where each unit begins, small_starts where they suffice */
-	size_t small_starts[SIMDUP_FULL_UNITS(SIMDUP_SMALL_WINDOW) + 1];
-} SimdupWindows;
+	size_t *starts; /* where each unit begins */
+} SimdupNgrams;
 
-/* Begin windows of words or of characters. The caller sets one of the sinks. */
-extern void simdup_windows_begin(SimdupWindows *windows, size_t w, bool words);
+/* Begin windows of words or of characters. */
+extern void simdup_ngrams_begin(SimdupNgrams *ngrams, size_t w, bool words,
+								SimdupTokenSink sink, void *arg);
 
 /* Hand on all windows that are complete. Checks for interrupts. */
-extern void simdup_windows_flush(SimdupWindows *windows);
+extern void simdup_ngrams_flush(SimdupNgrams *ngrams);
 
 /* Hand on what is left, and free the buffer. */
-extern void simdup_windows_end(SimdupWindows *windows);
+extern void simdup_ngrams_end(SimdupNgrams *ngrams);
 
 /* Add the first len bytes of a word, the first one lowest. */
 static inline void
-simdup_windows_add_unit(SimdupWindows *windows, uint32_t bytes, size_t len)
+simdup_ngrams_add_unit(SimdupNgrams *ngrams, uint32_t bytes, size_t len)
 {
-	if (windows->n >= windows->full)
-		simdup_windows_flush(windows);
-	windows->starts[windows->n++] = windows->used;
-	simdup_store32(windows->bytes + windows->used, bytes);
-	windows->used += len;
+	if (ngrams->n >= ngrams->full)
+		simdup_ngrams_flush(ngrams);
+	ngrams->starts[ngrams->n++] = ngrams->used;
+	simdup_store32(ngrams->bytes + ngrams->used, bytes);
+	ngrams->used += len;
 }
 
 /* Add a character. */
 static inline void
-simdup_windows_add_char(SimdupWindows *windows, uint32_t cp)
+simdup_ngrams_add_char(SimdupNgrams *ngrams, uint32_t cp)
 {
 	unsigned char bytes[SIMDUP_MAX_UTF8] = {0};
 	size_t len = (size_t) simdup_utf8_encode(cp, bytes);
 
-	simdup_windows_add_unit(windows, simdup_load32((char *) bytes), len);
+	simdup_ngrams_add_unit(ngrams, simdup_load32((char *) bytes), len);
 }
 
 /* Add the word characters of a text, folded, or if raw all but white space. */
-extern void simdup_windows_add_text(SimdupWindows *windows, bool raw,
-									const char *text, size_t len);
+extern void simdup_ngrams_add_text(SimdupNgrams *ngrams, bool raw,
+								   const char *text, size_t len);
 
 /* The widest windows of characters that are hashed in blocks, without a buffer. */
 #define SIMDUP_MAX_BLOCK_W 16
@@ -107,29 +97,29 @@ extern void simdup_hash_chars(size_t w, bool raw, const char *text, size_t len,
 							  SimdupElementSink sink, void *arg);
 
 /* Bytes from which on a buffer with windows is emptied early: words may be long. */
-#define SIMDUP_WINDOW_BYTES (1 << 16)
+#define SIMDUP_NGRAM_BYTES (1 << 16)
 
 /* Make room for len bytes of a word, and a blank behind it. */
 static inline void
-simdup_windows_reserve(SimdupWindows *windows, size_t len)
+simdup_ngrams_reserve(SimdupNgrams *ngrams, size_t len)
 {
-	size_t needed = windows->used + len + 1;
+	size_t needed = ngrams->used + len + 1;
 
-	if (needed > windows->size)
-		windows->bytes = simdup_grow(windows->bytes, &windows->size, needed, 1);
+	if (needed > ngrams->size)
+		ngrams->bytes = simdup_grow(ngrams->bytes, &ngrams->size, needed, 1);
 }
 
 /* Begin a word, with room for len bytes. The one before it is complete. */
 static inline void
-simdup_windows_begin_word(SimdupWindows *windows, size_t len)
+simdup_ngrams_begin_word(SimdupNgrams *ngrams, size_t len)
 {
-	if (windows->n >= windows->full ||
-		(windows->used >= SIMDUP_WINDOW_BYTES && windows->n >= 2 * windows->w))
-		simdup_windows_flush(windows);
-	if (windows->n > 0)
-		windows->bytes[windows->used++] = ' ';
-	windows->starts[windows->n] = windows->used;
-	simdup_windows_reserve(windows, len);
+	if (ngrams->n >= ngrams->full ||
+		(ngrams->used >= SIMDUP_NGRAM_BYTES && ngrams->n >= 2 * ngrams->w))
+		simdup_ngrams_flush(ngrams);
+	if (ngrams->n > 0)
+		ngrams->bytes[ngrams->used++] = ' ';
+	ngrams->starts[ngrams->n] = ngrams->used;
+	simdup_ngrams_reserve(ngrams, len);
 }
 
-#endif /* SIMDUP_CORE_FINGERPRINT_WINDOWS_H */
+#endif /* SIMDUP_CORE_FINGERPRINT_NGRAMS_H */

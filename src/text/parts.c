@@ -1,5 +1,5 @@
 /*
- * passages.c
+ * parts.c
  *	  Parts of a text: a page without its markup, the numbers, and the passages that
  *	  it has alone or in common with others.
  */
