@@ -9,6 +9,7 @@
 #include "utils/guc.h"
 
 #include "index/hamming/am.h"
+#include "index/selectivity.h"
 #include "joins/offer.h"
 #include "server/progress.h"
 #include "triggers/trigger.h"
@@ -21,6 +22,7 @@ _PG_init(void)
 	simdup_keep_scratch();
 	simdup_progress_init();
 	simdup_hamming_init();
+	simdup_text_paths_init();
 	simdup_joins_init();
 	simdup_triggers_init();
 	MarkGUCPrefixReserved("simdup");

@@ -36,6 +36,14 @@ extern void simdup_set_limits(PlannerInfo *root, SimdupNearClause *clause,
 							  List *limits);
 
 /*
+ * Check whether an expression may be the radius of a ball made at plan time. Out of
+ * range, it is an error only if the function is called.
+ */
+extern bool simdup_may_be_radius(Node *radius);
+
+extern Node *simdup_make_integer(int value);
+
+/*
  * Return minhash64(content) as an expression. The function is one of this
  * extension's.
  */
@@ -48,6 +56,9 @@ extern Selectivity simdup_pair_selectivity(PlannerInfo *root,
 
 /* Return w and unit of the shingles that resemblance means by default, as constants. */
 extern List *simdup_default_shingles(void);
+
+/* Install the planner's hook of index paths, once, when the module loads. */
+extern void simdup_text_paths_init(void);
 
 /* Answer a support function's request with the estimate for the clause. */
 extern void simdup_answer_selectivity(SupportRequestSelectivity *request,

@@ -7,8 +7,8 @@
 
 #include "nodes/pathnodes.h"
 
+#include "index/condition.h"
 #include "index/selectivity.h"
-#include "joins/condition.h"
 
 /* A join to offer. */
 typedef struct JoinOffer

@@ -11,7 +11,7 @@
 #include "nodes/execnodes.h"
 #include "nodes/extensible.h"
 
-#include "joins/condition.h"
+#include "index/condition.h"
 #include "joins/search.h"
 
 /* The lists in custom_private, of which the last two are of the equalities. */

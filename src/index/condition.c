@@ -1,6 +1,6 @@
 /*
  * condition.c
- *	  The conditions that the join node serves.
+ *	  The conditions that the join node and indexes of texts serve.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -15,8 +15,8 @@
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
+#include "index/condition.h"
 #include "index/selectivity.h"
-#include "joins/condition.h"
 
 /*
  * Check whether a function is this extension's one of the name. In an extension
@@ -54,20 +54,24 @@ call_of(Node *node, Oid *function)
 	return NIL;
 }
 
-/* Recognize fp <@ simhash_ball(y, k). */
+/* Recognize fp <@ simhash_ball(y, k), or else fp <@ ball. */
 static bool
-recognize_ball(SimdupCondition *condition, Node *fp, Node *ball)
+recognize_ball(SimdupCondition *condition, Oid function, Node *fp, Node *ball)
 {
-	Oid function;
-	List *args = call_of(ball, &function);
+	List *args = call_of(ball, &condition->function);
 
-	if (args == NIL || !is_own(function, "simhash_ball", 2))
-		return false;
-	condition->kind = SIMDUP_WITHIN;
-	condition->function = function;
 	condition->keys[0] = fp;
-	condition->keys[1] = linitial(args);
-	condition->limits = list_make1(lsecond(args));
+	if (args != NIL && is_own(condition->function, "simhash_ball", 2))
+	{
+		condition->kind = SIMDUP_WITHIN;
+		condition->keys[1] = linitial(args);
+		condition->limits = list_make1(lsecond(args));
+		return true;
+	}
+	condition->kind = SIMDUP_IN_BALL;
+	condition->function = function;
+	condition->keys[1] = ball;
+	condition->limits = NIL;
 	return true;
 }
 
@@ -102,9 +106,8 @@ recognize_comparison(SimdupCondition *condition, Oid comparison, List *args)
 	return true;
 }
 
-/* Recognize the form of a clause, with any arguments. */
-static bool
-recognize_form(SimdupCondition *condition, Node *clause)
+bool
+simdup_recognize_form(Node *clause, SimdupCondition *condition)
 {
 	Oid function;
 	List *args = call_of(clause, &function);
@@ -124,9 +127,11 @@ recognize_form(SimdupCondition *condition, Node *clause)
 			return recognize_comparison(condition, function, args);
 	}
 	if (is_own(function, "simhash_in_ball", 2))
-		return recognize_ball(condition, linitial(args), lsecond(args));
+		return recognize_ball(condition, function, linitial(args),
+							  lsecond(args));
 	if (is_own(function, "simhash_ball_contains", 2))
-		return recognize_ball(condition, lsecond(args), linitial(args));
+		return recognize_ball(condition, function, lsecond(args),
+							  linitial(args));
 	if (is_own(function, "simhash_within", 3))
 		condition->kind = SIMDUP_WITHIN;
 	else if (is_own(function, "simdup_resembles", 4))
@@ -155,7 +160,8 @@ simdup_recognize_condition(PlannerInfo *root, Node *clause, Relids outer,
 {
 	Node **keys = condition->keys;
 
-	if (!recognize_form(condition, clause))
+	if (!simdup_recognize_form(clause, condition) ||
+		condition->kind == SIMDUP_IN_BALL)
 		return false;
 	if (is_of_side(root, keys[0], inner))
 	{

@@ -1,9 +1,9 @@
 /*
  * condition.h
- *	  The conditions that the join node serves.
+ *	  The conditions that the join node and indexes of texts serve.
  */
-#ifndef SIMDUP_JOINS_CONDITION_H
-#define SIMDUP_JOINS_CONDITION_H
+#ifndef SIMDUP_INDEX_CONDITION_H
+#define SIMDUP_INDEX_CONDITION_H
 
 #include "nodes/pathnodes.h"
 
@@ -12,6 +12,7 @@ typedef enum SimdupConditionKind
 	SIMDUP_WITHIN,	  /* simhash_within(x, y, k), or a ball: k */
 	SIMDUP_AT_MOST,	  /* x <~> y <= k */
 	SIMDUP_BELOW,	  /* x <~> y < k */
+	SIMDUP_IN_BALL,	  /* x <@ y, of any ball y: the last one of fingerprints */
 	SIMDUP_RESEMBLES, /* simdup_resembles(x, y, min_resemblance, recall) */
 	SIMDUP_SHINGLES_AT_LEAST, /* shingle_resemblance(x, y, w, unit) >= r */
 	SIMDUP_SHINGLES_ABOVE,	  /* shingle_resemblance(x, y, w, unit) > r */
@@ -45,6 +46,9 @@ typedef struct SimdupCondition
 	List *limits;
 } SimdupCondition;
 
+/* Recognize the form of a clause, with any arguments. */
+extern bool simdup_recognize_form(Node *clause, SimdupCondition *condition);
+
 /*
  * Recognize a clause of a join of these two sides. Functions and operators are
  * those of this extension, not look-alikes of other schemas.
@@ -59,4 +63,4 @@ extern bool simdup_recognize_condition(PlannerInfo *root, Node *clause,
  */
 extern void simdup_resemble_by_shingles(SimdupCondition *condition);
 
-#endif /* SIMDUP_JOINS_CONDITION_H */
+#endif /* SIMDUP_INDEX_CONDITION_H */
