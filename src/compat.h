@@ -26,6 +26,13 @@
 
 /* columns say which outer joins may make them NULL */
 #define SIMDUP_HAVE_NULLING_RELIDS
+
+/* and clauses whether they were cloned for that */
+#define SIMDUP_MAKE_RESTRICTINFO(root, clause, like) \
+	make_restrictinfo(root, clause, (like)->is_pushed_down, (like)->has_clone, \
+					  (like)->is_clone, (like)->pseudoconstant, \
+					  (like)->security_level, (like)->required_relids, \
+					  (like)->incompatible_relids, (like)->outer_relids)
 #else
 /* fmgr.h did not declare it */
 extern void _PG_init(void);
@@ -34,6 +41,12 @@ extern void _PG_init(void);
 #define ereturn(context, result, ...) ereport(ERROR, __VA_ARGS__)
 
 #define SIMDUP_ATTRMAP_BY_NAME(in, out) build_attrmap_by_name(in, out)
+
+#define SIMDUP_MAKE_RESTRICTINFO(root, clause, like) \
+	make_restrictinfo(root, clause, (like)->is_pushed_down, \
+					  (like)->outerjoin_delayed, (like)->pseudoconstant, \
+					  (like)->security_level, (like)->required_relids, \
+					  (like)->outer_relids, (like)->nullable_relids)
 
 /* the name of a relation's file, in the relation */
 #define rd_locator rd_node

@@ -36,6 +36,14 @@ extern void simdup_set_limits(PlannerInfo *root, SimdupNearClause *clause,
 							  List *limits);
 
 /*
+ * Check whether an expression may be the radius of a ball made at plan time. Out of
+ * range, it is an error only if the function is called.
+ */
+extern bool simdup_may_be_radius(Node *radius);
+
+extern Node *simdup_make_integer(int value);
+
+/*
  * Return minhash64(content) as an expression. The function is one of this
  * extension's.
  */

@@ -339,22 +339,23 @@ is_constant_in_scan(Node *node)
 	return !contain_vars_of_level(node, 0) && !contain_volatile_functions(node);
 }
 
-/*
- * Check whether the function may become the operator. A radius out of range is
- * an error only if the function is called, and a constant ball would be made at
- * once.
- */
-static bool
-can_be_operator(Node *fp, Node *center, Node *radius)
+bool
+simdup_may_be_radius(Node *radius)
 {
 	Const *value = (Const *) radius;
 
-	if (!contain_vars_of_level(fp, 0) || contain_volatile_functions(fp) ||
-		!is_constant_in_scan(center) || !is_constant_in_scan(radius))
-		return false;
 	return !IsA(radius, Const) ||
 		   (!value->constisnull &&
 			simhash_radius_is_valid(DatumGetInt32(value->constvalue)));
+}
+
+/* Check whether the function may become the operator. */
+static bool
+can_be_operator(Node *fp, Node *center, Node *radius)
+{
+	return contain_vars_of_level(fp, 0) && !contain_volatile_functions(fp) &&
+		   is_constant_in_scan(center) && is_constant_in_scan(radius) &&
+		   simdup_may_be_radius(radius);
 }
 
 /*
@@ -399,8 +400,8 @@ plan_time_share(PlannerInfo *root, Node *node, double otherwise)
 	return IsA(value, Const) && value->constisnull ? -1 : otherwise;
 }
 
-static Node *
-make_integer(int value)
+Node *
+simdup_make_integer(int value)
 {
 	return (Node *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32),
 							  Int32GetDatum(value), false, true);
@@ -409,7 +410,7 @@ make_integer(int value)
 List *
 simdup_default_shingles(void)
 {
-	return list_make2(make_integer(simdup_default_shingling.w),
+	return list_make2(simdup_make_integer(simdup_default_shingling.w),
 					  makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1,
 								CStringGetTextDatum("char"), false, false));
 }
@@ -425,7 +426,7 @@ simdup_make_minhash64(Oid funcid, Node *content, Oid collation)
 	if (!OidIsValid(function))
 		return NULL;
 	return (Node *) makeFuncExpr(function, get_func_rettype(function),
-								 lappend(arguments, make_integer(0)),
+								 lappend(arguments, simdup_make_integer(0)),
 								 InvalidOid, collation, COERCE_EXPLICIT_CALL);
 }
 

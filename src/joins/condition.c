@@ -1,6 +1,6 @@
 /*
  * condition.c
- *	  The conditions that the join node serves.
+ *	  The conditions that the join node and indexes of texts serve.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -195,19 +195,21 @@ recognize_call(SimdupCondition *condition, Oid function, List *args,
 	return false;
 }
 
-/* Recognize fp <@ simhash_ball(y, k). */
+/* Recognize fp <@ simhash_ball(y, k), or else fp <@ ball. */
 static bool
-recognize_ball(SimdupCondition *condition, Node *fp, Node *ball)
+recognize_ball(SimdupCondition *condition, Oid function, Node *fp, Node *ball)
 {
-	Oid function;
-	List *args = call_of(ball, &function);
+	Oid constructor;
+	List *args = call_of(ball, &constructor);
 
-	if (args == NIL || !is_own(function, "simhash_ball", 2))
-		return false;
-	*condition = (SimdupCondition){.predicate = &simdup_predicates[WITHIN],
-								   .function = function,
-								   .keys = {fp, linitial(args)},
-								   .limits = list_make1(lsecond(args))};
+	if (args != NIL && is_own(constructor, "simhash_ball", 2))
+		*condition = (SimdupCondition){.predicate = &simdup_predicates[WITHIN],
+									   .function = constructor,
+									   .keys = {fp, linitial(args)},
+									   .limits = list_make1(lsecond(args))};
+	else
+		*condition =
+			(SimdupCondition){.function = function, .keys = {fp, ball}};
 	return true;
 }
 
@@ -232,9 +234,8 @@ recognize_comparison(SimdupCondition *condition, Oid comparison, List *args)
 		   recognize_call(condition, function, measured, limit, is_strict);
 }
 
-/* Recognize the form of a clause, with any arguments. */
-static bool
-recognize_form(SimdupCondition *condition, Node *clause)
+bool
+simdup_recognize_form(Node *clause, SimdupCondition *condition)
 {
 	Oid function;
 	List *args = call_of(clause, &function);
@@ -254,9 +255,11 @@ recognize_form(SimdupCondition *condition, Node *clause)
 			return recognize_comparison(condition, function, args);
 	}
 	if (is_own(function, "simhash_in_ball", 2))
-		return recognize_ball(condition, linitial(args), lsecond(args));
+		return recognize_ball(condition, function, linitial(args),
+							  lsecond(args));
 	if (is_own(function, "simhash_ball_contains", 2))
-		return recognize_ball(condition, lsecond(args), linitial(args));
+		return recognize_ball(condition, function, lsecond(args),
+							  linitial(args));
 	return recognize_call(condition, function, args, NULL, false);
 }
 
@@ -275,7 +278,8 @@ simdup_recognize_condition(PlannerInfo *root, Node *clause, Relids outer,
 {
 	Node **keys = condition->keys;
 
-	if (!recognize_form(condition, clause))
+	if (!simdup_recognize_form(clause, condition) ||
+		condition->predicate == NULL)
 		return false;
 	if (is_of_side(root, keys[0], inner))
 	{

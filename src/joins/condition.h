@@ -1,6 +1,6 @@
 /*
  * condition.h
- *	  The conditions that the join node serves.
+ *	  The conditions that the join node and indexes of texts serve.
  */
 #ifndef SIMDUP_JOINS_CONDITION_H
 #define SIMDUP_JOINS_CONDITION_H
@@ -59,16 +59,20 @@ simdup_is_by_shingles(const SimdupPredicate *predicate)
 
 typedef struct SimdupCondition
 {
-	const SimdupPredicate *predicate;
-	Oid function;  /* of the predicate, or simhash_ball */
+	const SimdupPredicate
+		*predicate; /* NULL: in the ball that the second key is */
+	Oid function;	/* of the predicate, or simhash_ball */
 	Node *keys[2]; /* of the outer and the inner side: fingerprints, or texts */
 	List *limits;  /* that a result is compared with, then more arguments */
 } SimdupCondition;
 
 /*
- * Recognize a clause of a join of these two sides. Functions and operators are
- * those of this extension, not look-alikes of other schemas.
+ * Recognize a clause, with any arguments. Functions and operators are those of this
+ * extension, not look-alikes of other schemas.
  */
+extern bool simdup_recognize_form(Node *clause, SimdupCondition *condition);
+
+/* Recognize a clause of a join of these two sides. */
 extern bool simdup_recognize_condition(PlannerInfo *root, Node *clause,
 									   Relids outer, Relids inner,
 									   SimdupCondition *condition);

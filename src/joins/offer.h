@@ -54,7 +54,10 @@ extern bool simdup_offer_is_dominated(const JoinOffer *offer);
 /* Set the cost of a path whose rows are set. */
 extern void simdup_offer_cost(const JoinOffer *offer, Path *path);
 
-/* Install the planner's hook and the node, once, when the module loads. */
+/* Install the hook for paths by indexes of texts. */
+extern void simdup_text_paths_init(void);
+
+/* Install the planner's hooks and the node, once, when the module loads. */
 extern void simdup_joins_init(void);
 
 #endif /* SIMDUP_JOINS_OFFER_H */

@@ -281,6 +281,7 @@ offer_joins(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer,
 void
 simdup_joins_init(void)
 {
+	simdup_text_paths_init();
 	DefineCustomBoolVariable("simdup.enable_join",
 							 "Enables the planner's use of joins by Hamming distance and by shingles.",
 							 NULL, &enable_join, true, PGC_USERSET, GUC_EXPLAIN,

@@ -165,6 +165,100 @@ SELECT i, (SELECT id FROM texts ORDER BY content <~~> q, id LIMIT 1) FROM asked 
 RESET enable_indexscan;
 RESET enable_bitmapscan;
 
+-- conditions on minhash64(content) are the index's
+SELECT c, d.* FROM unnest(ARRAY['simhash_within(fp, q, 12)', 'simhash_within(q, fp, 12)', 'fp <@ simhash_ball(q, 12)', 'simhash_ball(q, 12) @> fp',
+  'fp <~> q <= 12', 'fp <~> q < 13', '12 >= q <~> fp', '13 > fp <~> q', 'NOT fp <~> q > 12', 'fp <~> q <= 30 AND id < 2000', 'fp <~> q <= 12 AND content <~@ simhash_ball(q, 9)',
+  'fp <~> q < 1', 'fp <~> q < 0', 'fp <~> q <= -2147483648', 'fp <~> q <= 64', 'fp <~> q <= 2147483647']) c,
+  differences('texts', replace(regexp_replace(c, '\mq\M', 'coalesce(minhash64(:q), ''0123456789abcdef'')', 'g'), 'fp', 'minhash64(content)')) d;
+SET enable_seqscan = off;
+SELECT plan($$SELECT id FROM texts WHERE minhash64(content) <~> minhash64('abbbb') <= 3 OR id = 1 OR simhash_within(minhash64('a'), minhash64(content), 2) AND kind = 'short'$$);
+SELECT array_agg(id ORDER BY id) FROM texts WHERE minhash64(content) <~> minhash64('abbbb') <= 3 OR id = 1 OR simhash_within(minhash64('a'), minhash64(content), 2) AND kind = 'short';
+SELECT plan($$SELECT id FROM texts WHERE simhash_within(minhash64(content), minhash64('abbbb'), 20) ORDER BY content <~~> 'abbbb' LIMIT 3$$);
+-- other fingerprints are not, nor a condition that is true elsewhere, nor a radius that is none
+SELECT c, (SELECT bool_or(line ~ 'texts_near') FROM plan(format('SELECT id FROM texts WHERE ' || c, 'simhash_within(minhash64(content', '''0123456789abcdef'', 8)')) line) AS by_index
+FROM unnest(ARRAY['%s), %s', '%s, 4, ''char'', 0), %s', '%s, 3), %s', '%s, 4, ''word''), %s', '%s, 4, ''char'', 1), %s', '%s || kind), %s', '%s), minhash64(kind), 8)', '%s), minhash64(random()::text), 8)',
+  'NOT %s), %s', '%s), %s IS NOT TRUE', '%s), %s OR kind = ''short''', '%s), ''0123456789abcdef'', -1)', '%s), ''0123456789abcdef'', 65)', 'simhash_within(simhash(content), %2$s',
+  'minhash64(content) <~> ''0123456789abcdef'' >= 8', 'minhash64(content) <~> ''0123456789abcdef'' <= id']) c;
+RESET enable_seqscan;
+CREATE FUNCTION executed(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE answer text;
+BEGIN
+  EXECUTE statement INTO answer;
+  RETURN answer;
+EXCEPTION WHEN OTHERS THEN
+  RETURN sqlerrm;
+END $$;
+SET plan_cache_mode = force_generic_plan;
+PREPARE near_fp (text, int) AS SELECT array_agg(id ORDER BY id)::text FROM texts WHERE minhash64(content) <~> minhash64($1) <= $2;
+PREPARE below_fp (text, int) AS SELECT array_agg(id ORDER BY id)::text FROM texts WHERE minhash64(content) <~> minhash64($1) < $2;
+PREPARE within_fp (text, int) AS SELECT array_agg(id ORDER BY id)::text FROM texts WHERE simhash_within(minhash64($1), minhash64(content), $2);
+PREPARE in_ball (simhash_ball) AS SELECT array_agg(id ORDER BY id)::text FROM texts WHERE minhash64(content) <@ $1;
+CREATE TABLE executions (statement text, by_index text);
+INSERT INTO executions SELECT format('EXECUTE %s (%L, %s)', name, q, k) FROM unnest(ARRAY['near_fp', 'below_fp', 'within_fp']) name,
+  (VALUES ('abbbb'), (''), (NULL), (sentence(2, 24))) v (q), unnest(ARRAY['-2147483648', '-1', '0', '9', '64', '65', '2147483647', 'NULL']) k;
+INSERT INTO executions VALUES ('EXECUTE in_ball (NULL)'), (format('EXECUTE in_ball (simhash_ball(minhash64(%L), 9))', sentence(2, 24)));
+SET enable_seqscan = off;
+SELECT plan($$EXECUTE near_fp ('', 8)$$);
+SELECT name, bool_or(line ~ 'texts_near') FROM unnest(ARRAY['below_fp ('''', 8)', 'within_fp ('''', 8)', 'in_ball (NULL)']) name, plan('EXECUTE ' || name) line GROUP BY name ORDER BY name;
+UPDATE executions SET by_index = executed(statement);
+RESET enable_seqscan;
+SET enable_indexscan = off;
+SET enable_bitmapscan = off;
+DISCARD PLANS;
+SELECT name, bool_or(line ~ 'Seq Scan') FROM unnest(ARRAY['near_fp ('''', 8)', 'below_fp ('''', 8)', 'within_fp ('''', 8)', 'in_ball (NULL)']) name, plan('EXECUTE ' || name) line GROUP BY name ORDER BY name;
+SELECT statement, by_index FROM executions WHERE by_index IS DISTINCT FROM executed(statement);
+SELECT count(*), count(by_index), count(*) FILTER (WHERE by_index ~ 'radius') AS invalid FROM executions;
+RESET enable_indexscan;
+RESET enable_bitmapscan;
+RESET plan_cache_mode;
+
+-- joins by minhash64: for each outer row a scan of the index
+SET simdup.enable_join = off;
+CREATE TABLE few (LIKE texts INCLUDING INDEXES);
+INSERT INTO few SELECT * FROM texts WHERE id % 9 = 1;
+ANALYZE few;
+CREATE TABLE joins (query text, by_index text);
+INSERT INTO joins SELECT format('SELECT array_agg(x ORDER BY x)::text FROM (%s) r (x)', format(q, c)) FROM unnest(ARRAY['simhash_within(minhash64(content), minhash64(q), 12)', 'simhash_within(minhash64(q), minhash64(content), 12)',
+  'minhash64(content) <@ simhash_ball(minhash64(q), 12)', 'minhash64(q) <@ simhash_ball(minhash64(content), 12)', 'minhash64(content) <~> minhash64(q) <= i * 8 - 20',
+  'i * 8 - 20 > minhash64(q) <~> minhash64(content)', 'minhash64(content) <~> minhash64(q) <= 3 OR id = i']) c,
+  unnest(ARRAY['SELECT (i, id) FROM asked JOIN few ON %s', 'SELECT (i, id) FROM asked LEFT JOIN few ON %s', 'SELECT i FROM asked WHERE EXISTS (SELECT FROM few WHERE %s)',
+  'SELECT i FROM asked WHERE NOT EXISTS (SELECT FROM few WHERE %s)', 'SELECT (i, n) FROM asked, LATERAL (SELECT count(*) FROM few WHERE %s) n']) q;
+INSERT INTO joins VALUES ('SELECT array_agg(x ORDER BY x)::text FROM (SELECT (t.id, u.id) FROM few t JOIN few u ON simhash_within(minhash64(t.content), minhash64(u.content), 3) AND t.id < u.id WHERE t.id % 10 = 0) r (x)'),
+  ('SELECT array_agg(x ORDER BY x)::text FROM (SELECT (i, t.id, u.id) FROM asked JOIN few u ON u.id = i * 9 + 1 JOIN few t ON simhash_within(minhash64(t.content), minhash64(u.content), 9) AND minhash64(t.content) <~> minhash64(q) <= 30) r (x)');
+SET enable_seqscan = off;
+SELECT plan($$SELECT i, id FROM asked JOIN few ON simhash_within(minhash64(q), minhash64(content), 12)$$);
+SELECT plan($$SELECT i FROM asked WHERE NOT EXISTS (SELECT FROM few WHERE minhash64(content) <~> minhash64(q) <= i)$$);
+SELECT plan($$SELECT i, n.id FROM asked, LATERAL (SELECT id FROM few WHERE minhash64(content) <@ simhash_ball(minhash64(q), 12) ORDER BY id LIMIT 3) n$$);
+SELECT query FROM joins WHERE NOT (SELECT bool_or(line ~ 'few_content_idx') FROM plan(query) line);
+UPDATE joins SET by_index = executed(query);
+RESET enable_seqscan;
+SET enable_indexscan = off;
+SET enable_bitmapscan = off;
+SELECT query FROM joins WHERE (SELECT bool_or(line ~ 'Index') FROM plan(query) line);
+SELECT query, by_index FROM joins WHERE by_index IS DISTINCT FROM executed(query);
+SELECT count(*), count(by_index), count(*) FILTER (WHERE by_index !~ '^{') AS errors FROM joins;
+RESET enable_indexscan;
+RESET enable_bitmapscan;
+RESET simdup.enable_join;
+-- partitions, children, samples
+CREATE TABLE parted (id int, content text) PARTITION BY RANGE (id);
+CREATE TABLE parted_1 PARTITION OF parted FOR VALUES FROM (0) TO (2000);
+CREATE TABLE parted_2 (content text, id int);
+ALTER TABLE parted ATTACH PARTITION parted_2 FOR VALUES FROM (2000) TO (9000);
+INSERT INTO parted SELECT id, content FROM texts;
+CREATE INDEX ON parted USING hamming (content);
+CREATE TABLE base (id int, content text);
+CREATE TABLE child () INHERITS (base);
+INSERT INTO base SELECT id, content FROM texts WHERE id < 1000;
+INSERT INTO child SELECT id, content FROM texts WHERE id >= 1000;
+CREATE INDEX ON base USING hamming (content);
+CREATE INDEX ON child USING hamming (content);
+SELECT t, d.* FROM unnest(ARRAY['parted', 'base', 'ONLY base', 'ONLY parted']) t, differences(t, 'simhash_within(minhash64(content), coalesce(minhash64(:q), ''0123456789abcdef''), 12)') d;
+SET enable_seqscan = off;
+SELECT plan($$SELECT i, id FROM asked JOIN parted ON simhash_within(minhash64(q), minhash64(content), 12)$$);
+SELECT plan($$SELECT id FROM ONLY base TABLESAMPLE bernoulli (100) WHERE simhash_within(minhash64(content), '0123456789abcdef', 12)$$);
+RESET enable_seqscan;
+
 -- the nearest
 CREATE FUNCTION orderings(target text, n int, OUT searches int, OUT differing int, OUT planned bool) LANGUAGE plpgsql AS $$
 DECLARE q text; list text; line text; by_index text; by_scan text;
@@ -326,10 +420,26 @@ SET ROLE text_ops_reader;
 SET enable_seqscan = off;
 EXPLAIN (COSTS OFF) SELECT id FROM texts WHERE content <~@ '<0123456789abcdef,3>';
 SELECT plan($$SELECT id FROM texts WHERE simdup_resembles(content, 'abbbb')$$);
+SELECT plan($$SELECT id FROM texts WHERE simhash_within(minhash64(content), minhash64('abbbb'), 3)$$);
+SET simdup.enable_join = off;
+SELECT plan($$SELECT id FROM texts, (SELECT 'abbbb'::text AS q OFFSET 0) s WHERE simhash_within(minhash64(content), minhash64(q), 3)$$);
+RESET simdup.enable_join;
+SELECT count(*), count(*) FILTER (WHERE id % 2 = 1) FROM texts WHERE simhash_within(minhash64(content), minhash64(sentence(2, 24)), 12);
 SELECT count(*), count(*) FILTER (WHERE id % 2 = 1) FROM texts WHERE content <~@ (SELECT simhash_ball(minhash64(sentence(2, 24)), 12));
 RESET enable_seqscan;
 SELECT count(*), count(*) FILTER (WHERE id % 2 = 1) FROM texts WHERE simdup_resembles(content, sentence(2, 24));
 RESET ROLE;
+-- a cursor's row is found by its place alone
+GRANT SELECT, UPDATE ON texts TO text_ops_reader;
+CREATE POLICY near ON texts AS RESTRICTIVE USING (simhash_within(minhash64(content), minhash64(sentence(2, 24)), 12));
+SET ROLE text_ops_reader;
+BEGIN;
+DECLARE near CURSOR FOR SELECT id FROM texts ORDER BY id FOR UPDATE;
+FETCH near;
+UPDATE texts SET kind = 'seen' WHERE CURRENT OF near RETURNING id, kind;
+ROLLBACK;
+RESET ROLE;
+DROP POLICY near ON texts;
 DROP OWNED BY text_ops_reader;
 DROP ROLE text_ops_reader;
 
