@@ -214,7 +214,7 @@ collect_entries(TriggerState *state)
 		}
 		index_endscan(scan);
 	}
-	if (search->n_rows > search->next_distance + 1)
+	if (!remembers && search->n_rows > search->next_distance + 1)
 		qsort(&search->rows[search->next_distance],
 			  search->n_rows - search->next_distance, sizeof(NearRow),
 			  compare_distances);
@@ -334,21 +334,21 @@ read_leaf(TriggerState *state)
 	}
 	for (; i < end; i++)
 	{
-		NearRow near = rows[i];
+		NearRow *near = &rows[i];
 		bool is_dead = false;
 
 		CHECK_FOR_INTERRUPTS();
-		if (!read_near(state, &near, &is_dead))
+		if (!read_near(state, near, &is_dead))
 		{
-			if (near.is_least)
+			if (near->is_least)
 				return search_again(search);
-			(void) find_known_row(state, &near, HASH_REMOVE);
+			(void) find_known_row(state, near, HASH_REMOVE);
 			is_complete &= is_dead;
 			continue;
 		}
 		if (knows_rows)
-			(void) find_known_row(state, &near, HASH_ENTER);
-		rows[search->end_row++] = near;
+			(void) find_known_row(state, near, HASH_ENTER);
+		rows[search->end_row++] = *near;
 	}
 	if (known != NULL)
 		known->lsn = is_complete ? entry.lsn : INCOMPLETE;
