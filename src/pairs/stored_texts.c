@@ -6,12 +6,14 @@
 #include "compat.h"
 
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/varbit.h"
 
 #include "core/compare/resemblance.h"
 #include "core/fingerprint/hamming.h"
+#include "core/fingerprint/hash.h"
 #include "core/fingerprint/shingle.h"
 #include "core/host.h"
 #include "pairs/stored_texts.h"
@@ -57,6 +59,8 @@ struct SimdupStoredTexts
 	SimdupKeyNumbers *numbers;
 	uint32 *number_of; /* in the store, by row */
 	Size room;
+	uint32 most_numbers;  /* contents beyond have a number for each row */
+	SimdupPairSort *late; /* their hashes and rows */
 	Size n_bytes; /* of the contents there; beyond the memory it goes to disk */
 	Size memory;
 	Datum (*get)(void *arg, uint32 number); /* from who keeps them */
@@ -103,6 +107,9 @@ simdup_stored_texts_begin(SimdupShingling shingling, Size memory)
 	contents->number_of =
 		simdup_grow(NULL, &contents->room, 16, sizeof(uint32));
 	contents->memory = memory;
+	contents->most_numbers =
+		simdup_keynumbers_limit(contents->numbers, memory / 2);
+	contents->late = simdup_pairsort_begin((int64) memory / 4);
 	return contents;
 }
 
@@ -126,6 +133,8 @@ simdup_stored_texts_end(SimdupStoredTexts *contents)
 {
 	if (contents->store != NULL)
 		simdup_keys_end(contents->store);
+	if (contents->late != NULL)
+		simdup_pairsort_end(contents->late);
 	simdup_tempfile_close(contents->sets);
 }
 
@@ -156,9 +165,57 @@ simdup_stored_texts_add(SimdupStoredTexts *contents, Datum content)
 						  &contents->number_of[contents->n]);
 	if (contents->number_of[contents->n++] < n_known)
 		return;
+	if (n_known >= contents->most_numbers)
+		simdup_pairsort_put(contents->late,
+							simdup_city64_long(VARDATA(content),
+											   VARSIZE(content) - VARHDRSZ),
+							contents->n - 1);
 	contents->n_bytes += VARSIZE(DatumGetPointer(content));
 	if (contents->n_bytes > contents->memory)
 		simdup_keys_spill(contents->store);
+}
+
+/* Check whether two stored contents have the same bytes. */
+static bool
+are_equal(SimdupStoredTexts *contents, uint32 a, uint32 b)
+{
+	const void *x = DatumGetPointer(simdup_keys_get(contents->store, a, 0));
+	const void *y = DatumGetPointer(simdup_keys_get(contents->store, b, 1));
+
+	return VARSIZE(x) == VARSIZE(y) && memcmp(x, y, VARSIZE(x)) == 0;
+}
+
+/* Give equal contents one number where they came late. */
+static void
+number_late(SimdupStoredTexts *contents)
+{
+	uint32 *numbers = NULL; /* of different contents with one hash */
+	Size room = 0;
+	Size n = 0;
+	uint64 last = 0;
+	uint64 hash;
+	uint64 row;
+
+	simdup_pairsort_perform(contents->late);
+	while (simdup_pairsort_get(contents->late, &hash, &row))
+	{
+		Size i = 0;
+
+		CHECK_FOR_INTERRUPTS();
+		if (hash != last)
+			n = 0;
+		last = hash;
+		while (i < n &&
+			   !are_equal(contents, numbers[i], contents->number_of[row]))
+			i++;
+		numbers = simdup_grow(numbers, &room, n + 1, sizeof(uint32));
+		if (i == n)
+			numbers[n++] = contents->number_of[row];
+		contents->number_of[row] = numbers[i];
+	}
+	simdup_free(numbers);
+	simdup_pairsort_end(contents->late);
+	contents->late = NULL;
 }
 
 void
@@ -166,6 +223,8 @@ simdup_stored_texts_finish(SimdupStoredTexts *contents, Size memory)
 {
 	Size n_slots = Max(memory / sizeof(SummarySlot), 16);
 
+	if (contents->late != NULL)
+		number_late(contents);
 	contents->set_at = simdup_alloc(((Size) contents->n + 1) * sizeof(int64));
 	for (uint32 i = 0; i < contents->n; i++)
 		contents->set_at[i] = NO_SET;

@@ -204,6 +204,7 @@ struct SimdupKeyNumbers
 	bool in_order;	   /* the keys so far, which have no slots */
 	uint32 found_next; /* the number after the one that was found last */
 	struct keyslots_hash *slots;
+	uint32 most_slots; /* later keys have none */
 	Datum probe; /* the key that is looked up: in slots, SIMDUP_NO_NUMBER */
 };
 
@@ -247,7 +248,17 @@ simdup_keynumbers_begin(SimdupKeys *keys, Oid type, Oid collation)
 	}
 	numbers->slots =
 		keyslots_create(GetMemoryChunkContext(numbers), 512, numbers);
+	numbers->most_slots = PG_UINT32_MAX;
 	return numbers;
+}
+
+uint32
+simdup_keynumbers_limit(SimdupKeyNumbers *numbers, Size memory)
+{
+	/* a table that has grown is a little less than half full */
+	numbers->most_slots =
+		(uint32) Min(memory / sizeof(KeySlot) * 2 / 5, PG_UINT32_MAX);
+	return numbers->most_slots;
 }
 
 void
@@ -293,13 +304,15 @@ add_key(SimdupKeyNumbers *numbers, Datum key)
 	return number;
 }
 
-/* Return the slot of a key; a new one has no number. */
+/* Return the slot of a key; a new one has no number, or is NULL if all are used. */
 static KeySlot *
 slot_of(SimdupKeyNumbers *numbers, Datum key, uint32 hash)
 {
 	bool found;
 
 	numbers->probe = key;
+	if (numbers->slots->members >= numbers->most_slots)
+		return keyslots_lookup_hash(numbers->slots, SIMDUP_NO_NUMBER, hash);
 	return keyslots_insert_hash(numbers->slots, SIMDUP_NO_NUMBER, hash, &found);
 }
 
@@ -352,9 +365,12 @@ simdup_keynumbers_get(SimdupKeyNumbers *numbers, const Datum *keys, int n,
 	{
 		KeySlot *slot = slot_of(numbers, keys[i], hashes[i]);
 
-		if (slot->number == SIMDUP_NO_NUMBER)
-			slot->number = add_key(numbers, keys[i]);
-		result[i] = slot->number;
+		if (slot != NULL && slot->number != SIMDUP_NO_NUMBER)
+			result[i] = slot->number;
+		else
+			result[i] = add_key(numbers, keys[i]);
+		if (slot != NULL)
+			slot->number = result[i];
 	}
 }
 

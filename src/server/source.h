@@ -120,6 +120,12 @@ extern void simdup_keynumbers_expect_order(SimdupKeyNumbers *numbers);
 #define SIMDUP_MANY_KEYS 256
 
 /*
+ * Limit the memory by which keys are found, before the first of them. Return the number of
+ * keys that this is enough for. A later one gets a new number each time.
+ */
+extern uint32 simdup_keynumbers_limit(SimdupKeyNumbers *numbers, Size memory);
+
+/*
  * Get the numbers of at most SIMDUP_MANY_KEYS keys. A new key gets the next
  * one, from 0. The keys are as simdup_keys_take gives them, and none is of this
  * store: adding a key moves the others.

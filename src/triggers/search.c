@@ -71,19 +71,116 @@ require_complete(const TriggerState *state, Relation index)
 }
 
 /*
- * Collect the near entries of all indexes, nearest first. The operator is that
- * of the access method: an index of any operator class holds fingerprints.
+ * Equal rows. A flag goes to the smallest key, and the index has no keys, so the first
+ * search of a statement reads all equal rows. It remembers the row of the smallest key,
+ * and the LSN of leaves that have many entries of the fingerprint: a leaf with the same
+ * LSN has no new entry. Where a remembered leaf has changed, a search remembers the rows
+ * that it reads there. A row that was visible keeps its key and TID while the statement
+ * runs. The row of the smallest key is read again. If it is gone or does not count, the
+ * search reads all equal rows.
+ */
+#define MANY_ENTRIES 32
+
+typedef struct Known
+{
+	struct
+	{
+		uint64 value;	  /* the fingerprint; of a row its TID */
+		Oid index;		  /* 0 for the row of the smallest key */
+		BlockNumber leaf; /* 0 for a row */
+	} key;
+	XLogRecPtr lsn; /* of the leaf, INCOMPLETE or, if it is new, invalid */
+	Oid least_index;
+	ItemPointerData least; /* the entry of the smallest key */
+} Known;
+
+/* A later search may see more rows. */
+#define INCOMPLETE PG_UINT64_MAX
+
+static Known *
+find_known(TriggerState *state, uint64 value, Oid index, BlockNumber leaf,
+		   HASHACTION action)
+{
+	Known key = {.key = {value, index, leaf}};
+	Known *known;
+	bool found;
+
+	if (state->known == NULL)
+	{
+		HASHCTL info = {.keysize = sizeof(key.key),
+						.entrysize = sizeof(key),
+						.hcxt = state->context};
+
+		state->known = hash_create("simdup trigger rows", 64, &info,
+								   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	}
+	known = hash_search(state->known, &key.key, action, &found);
+	if (known != NULL && !found)
+		*known = key;
+	return known;
+}
+
+static Known *
+find_known_row(TriggerState *state, const NearRow *near, HASHACTION action)
+{
+	return find_known(state,
+					  (uint64) ItemPointerGetBlockNumber(&near->entry) << 16 |
+						  ItemPointerGetOffsetNumber(&near->entry),
+					  near->target->index, 0, action);
+}
+
+/* Begin a leaf. Return whether it has no new entry. Until it is read, suppose so. */
+static bool
+knows_leaf(void *arg, BlockNumber leaf, XLogRecPtr lsn)
+{
+	TriggerState *state = arg;
+	NearSearch *search = &state->search;
+	Known *known = find_known(state, state->row.fp, search->entry.target->index,
+							  leaf, HASH_FIND);
+	bool is_same;
+
+	search->entry.leaf = leaf;
+	search->entry.lsn = lsn;
+	search->knows_rows = known != NULL && !search->reads_all;
+	if (!search->knows_rows)
+		return false;
+	is_same = known->lsn == lsn;
+	known->lsn = lsn;
+	return is_same;
+}
+
+static void
+add_entry(NearSearch *search, const NearRow *entry)
+{
+	search->rows = simdup_grow(search->rows, &search->max_rows,
+							   (size_t) search->n_rows + 1, sizeof(NearRow));
+	search->rows[search->n_rows++] = *entry;
+}
+
+/*
+ * Collect the near entries of all indexes, nearest first. A flag takes those of equal
+ * fingerprints, and then all others. The operator is that of the access method: an index of any
+ * operator class holds fingerprints.
  */
 static void
 collect_entries(TriggerState *state)
 {
 	NearSearch *search = &state->search;
+	NearRow *entry = &search->entry;
 	uint64 fp = state->row.fp;
-	SimhashBall ball = {fp, state->options.max_distance};
+	int complete = search->radius;
+	bool remembers = state->kind == TRIGGER_FLAG && complete < 0;
+	SimhashBall ball = {fp, remembers ? 0 : state->options.max_distance};
 	ScanKeyData key = {.sk_attno = 1,
 					   .sk_strategy = SIMHASH_IN_BALL_STRATEGY,
 					   .sk_argument = PointerGetDatum(&ball)};
+	const Known *known =
+		remembers && !search->reads_all
+			? find_known(state, fp, InvalidOid, InvalidBlockNumber, HASH_FIND)
+			: NULL;
 
+	search->radius = (int) ball.radius;
+	search->knows_rows = false;
 	for (int i = 0; i < state->n_targets; i++)
 	{
 		TriggerTarget *target = &state->targets[i];
@@ -93,22 +190,34 @@ collect_entries(TriggerState *state)
 		require_complete(state, target->index_rel);
 		scan = SIMDUP_INDEX_BEGINSCAN(target->heap, target->index_rel,
 									  search->snapshot, 1, 0);
+		*entry = (NearRow){.target = target, .leaf = InvalidBlockNumber};
+		if (known != NULL && known->least_index == target->index)
+		{
+			entry->tid = entry->entry = known->least;
+			entry->is_least = true;
+			add_entry(search, entry);
+			entry->is_least = false;
+		}
+		if (remembers)
+			simdup_hamming_pass_over(scan, knows_leaf, state);
 		index_rescan(scan, &key, 1, NULL, 0);
 		while ((tid = index_getnext_tid(scan, ForwardScanDirection)) != NULL)
 		{
-			int distance = simdup_hamming64(simdup_hamming_returned(scan), fp);
-
 			CHECK_FOR_INTERRUPTS();
-			search->rows =
-				simdup_grow(search->rows, &search->max_rows,
-							(size_t) search->n_rows + 1, sizeof(NearRow));
-			search->rows[search->n_rows++] =
-				(NearRow){.target = target, .distance = distance, .tid = *tid};
+			entry->distance =
+				simdup_hamming64(simdup_hamming_returned(scan), fp);
+			entry->tid = entry->entry = *tid;
+			if (entry->distance > complete &&
+				!(search->knows_rows &&
+				  find_known_row(state, entry, HASH_FIND) != NULL))
+				add_entry(search, entry);
 		}
 		index_endscan(scan);
 	}
-	if (search->n_rows > 1)
-		qsort(search->rows, search->n_rows, sizeof(NearRow), compare_distances);
+	if (!remembers && search->n_rows > search->next_distance + 1)
+		qsort(&search->rows[search->next_distance],
+			  search->n_rows - search->next_distance, sizeof(NearRow),
+			  compare_distances);
 }
 
 /*
@@ -128,10 +237,10 @@ command_of(HeapTupleHeader header)
 
 /*
  * Read the row of an entry. Return false if none is visible there, or it is the
- * new row.
+ * new row. Set *is_dead if none will be visible again.
  */
 static bool
-read_near(TriggerState *state, NearRow *near)
+read_near(TriggerState *state, NearRow *near, bool *is_dead)
 {
 	TriggerTarget *target = near->target;
 	bool again = false;
@@ -144,7 +253,7 @@ read_near(TriggerState *state, NearRow *near)
 	/* from the first version of the row to the visible one */
 	if (!table_index_fetch_tuple(target->fetch, &near->tid,
 								 state->search.snapshot, target->slot, &again,
-								 NULL))
+								 is_dead))
 		return false;
 	if (simdup_trigger_is_this_row(state, target, target->slot))
 		return false;
@@ -183,30 +292,92 @@ require_visible(TriggerState *state, const NearRow *near)
 				errhint("The transaction might succeed if retried."));
 }
 
+/* Search again, and read all rows. */
+static void
+search_again(NearSearch *search)
+{
+	search->reads_all = true;
+	search->radius = -1;
+	search->n_rows = 0;
+	search->next_row = search->end_row = search->next_distance = 0;
+}
+
 /*
- * Read the rows at the next distance, in the order of their keys. After the last
- * distance, there are none, and next_row is n_rows.
+ * Read the next rows, of one leaf and distance. Add those that are not the new one to
+ * the rows to report. Remember the leaf, unless a later search may see more of it: an
+ * invisible row is known if it is dead for all.
  */
+static void
+read_leaf(TriggerState *state)
+{
+	NearSearch *search = &state->search;
+	NearRow *rows = search->rows;
+	int64 i = search->next_distance;
+	NearRow entry = rows[i];
+	int64 end = i + 1;
+	bool is_complete = true;
+	bool knows_rows = false;
+	Known *known = NULL;
+
+	while (end < search->n_rows && rows[end].distance == entry.distance &&
+		   rows[end].leaf == entry.leaf && rows[end].target == entry.target)
+		end++;
+	search->next_distance = end;
+	if (BlockNumberIsValid(entry.leaf))
+		known =
+			find_known(state, state->row.fp, entry.target->index, entry.leaf,
+					   end - i < MANY_ENTRIES ? HASH_FIND : HASH_ENTER);
+	if (known != NULL)
+	{
+		knows_rows = !XLogRecPtrIsInvalid(known->lsn);
+		search->remembers = true;
+	}
+	for (; i < end; i++)
+	{
+		NearRow *near = &rows[i];
+		bool is_dead = false;
+
+		CHECK_FOR_INTERRUPTS();
+		if (!read_near(state, near, &is_dead))
+		{
+			if (near->is_least)
+				return search_again(search);
+			(void) find_known_row(state, near, HASH_REMOVE);
+			is_complete &= is_dead;
+			continue;
+		}
+		if (knows_rows)
+			(void) find_known_row(state, near, HASH_ENTER);
+		rows[search->end_row++] = *near;
+	}
+	if (known != NULL)
+		known->lsn = is_complete ? entry.lsn : INCOMPLETE;
+}
+
+/* Read the rows at the next distance, in the order of their keys. */
 static void
 read_next_distance(TriggerState *state)
 {
 	NearSearch *search = &state->search;
-	NearRow *rows = search->rows;
 	int64 begin = search->next_distance;
-	int64 i = begin;
+	int distance = search->rows[begin].distance;
 
 	search->next_row = search->end_row = begin;
-	for (; i < search->n_rows && rows[i].distance == rows[begin].distance; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (read_near(state, &rows[i]))
-			rows[search->end_row++] = rows[i];
-	}
-	qsort_arg(&rows[begin], search->end_row - begin, sizeof(NearRow),
+	search->remembers = false;
+	while (search->next_distance < search->n_rows &&
+		   search->rows[search->next_distance].distance == distance)
+		read_leaf(state);
+	qsort_arg(&search->rows[begin], search->end_row - begin, sizeof(NearRow),
 			  compare_rows, state);
-	search->next_distance = i;
-}
+	if (search->remembers && search->end_row > begin)
+	{
+		Known *known = find_known(state, state->row.fp, InvalidOid,
+								  InvalidBlockNumber, HASH_ENTER);
 
+		known->least_index = search->rows[begin].target->index;
+		known->least = search->rows[begin].entry;
+	}
+}
 const NearRow *
 simdup_trigger_next_near(TriggerState *state)
 {
@@ -214,10 +385,8 @@ simdup_trigger_next_near(TriggerState *state)
 	MemoryContext caller = MemoryContextSwitchTo(state->search_context);
 	const NearRow *found = NULL;
 
-	while (found == NULL && search->next_row < search->n_rows)
-		if (search->next_row == search->end_row)
-			read_next_distance(state);
-		else
+	while (found == NULL)
+		if (search->next_row < search->end_row)
 		{
 			const NearRow *near = &search->rows[search->next_row++];
 
@@ -225,20 +394,27 @@ simdup_trigger_next_near(TriggerState *state)
 			if (!simdup_trigger_passes_over(state, near) &&
 				simdup_trigger_counts(state, near))
 				found = near;
+			else if (near->is_least)
+				search_again(search);
 		}
+		else if (search->next_distance < search->n_rows)
+			read_next_distance(state);
+		else if (search->radius < state->options.max_distance)
+			collect_entries(state);
+		else
+			break;
 	if (found != NULL)
 		require_visible(state, found);
 	MemoryContextSwitchTo(caller);
 	return found;
 }
-
 const NearRow *
 simdup_trigger_first_near(TriggerState *state)
 {
 	NearSearch *search = &state->search;
 	MemoryContext caller;
 
-	*search = (NearSearch){.command = InvalidCommandId};
+	*search = (NearSearch){.command = InvalidCommandId, .radius = -1};
 	if (state->kind == TRIGGER_LOG)
 		search->command = command_of(state->row.tuple->t_data);
 	if (state->options.lock)
@@ -250,7 +426,6 @@ simdup_trigger_first_near(TriggerState *state)
 	CommandCounterIncrement();
 	search->snapshot = RegisterSnapshot(
 		state->options.lock ? GetLatestSnapshot() : GetTransactionSnapshot());
-	collect_entries(state);
 	MemoryContextSwitchTo(caller);
 	return simdup_trigger_next_near(state);
 }

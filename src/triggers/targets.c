@@ -375,6 +375,7 @@ simdup_trigger_find_targets(TriggerState *state)
 	if (is_partitioned)
 		indexes = find_all_inheritors(state->index, NoLock, NULL);
 	state->own = NULL;
+	state->known = NULL;
 	state->n_targets = 0;
 	state->targets = palloc(list_length(indexes) * sizeof(TriggerTarget));
 	foreach (cell, indexes)

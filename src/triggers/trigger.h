@@ -86,8 +86,12 @@ typedef struct NearRow
 	Datum key; /* for flag and log */
 	TriggerTarget *target;
 	int distance;
-	ItemPointerData tid;
-	bool is_newer; /* of one command, and of a larger key */
+	ItemPointerData tid;   /* of the visible version, once it is read */
+	ItemPointerData entry; /* TID of the index's entry */
+	bool is_newer;		   /* of one command, and of a larger key */
+	bool is_least;		   /* known to have the smallest key */
+	BlockNumber leaf;	   /* of an equal row, and the leaf's LSN */
+	XLogRecPtr lsn;
 } NearRow;
 
 /* The search for the rows near the new one. */
@@ -99,7 +103,13 @@ typedef struct NearSearch
 	bool asks;	 /* for each row: does the user see it? */
 	Datum new_row; /* for the condition; 0 if not made yet */
 
+	NearRow entry;	 /* read last */
+	bool knows_rows; /* of the leaf, some are known */
+	bool reads_all;	 /* nothing is known */
+	bool remembers;	 /* rows that are read, or their leaves */
+
 	/* nearest first; those of one distance are read at once */
+	int radius; /* of the ball whose entries are collected; -1: none yet */
 	int64 n_rows;
 	size_t max_rows;
 	NearRow *rows;
@@ -113,6 +123,7 @@ typedef struct TriggerState
 {
 	MemoryContext context;		  /* it and all it points to live there */
 	MemoryContext search_context; /* reset after each search */
+	HTAB *known;				  /* rows that a flag has seen: search.c */
 	uint64 relation_changes;
 	TriggerOptions options;
 	TriggerKind kind;

@@ -206,6 +206,32 @@ FROM on_disk AS d FULL JOIN (SELECT id, simdup_cluster(id, fp, body, 8, 0.6, 'le
 RESET work_mem;
 RESET hash_mem_multiplier;
 DROP TABLE many, on_disk;
+-- texts beyond the memory that finds equal ones, in dense balls: the leader method takes many ranges, or one
+CREATE TABLE ball AS SELECT i AS id, i % 2 AS district, (hashint4(n) & 65535)::bigint::simhash64 AS fp, concat_ws(' ', 'we ask for a lamp', n % 3, n % 5, 'street', n) AS body
+  FROM generate_series(1, 2400) AS i, LATERAL (SELECT CASE WHEN i > 1600 THEN i - 800 ELSE i END AS n) AS l;
+SET work_mem = '64kB';
+SET hash_mem_multiplier = 1;
+CREATE TABLE on_disk AS SELECT id, simdup_cluster(id, fp, body, 8, 0.75, 'leader', 1, 'word') OVER w AS verified, simdup_cluster(id, fp, 6) OVER w AS near,
+  simdup_cluster(id, fp, 5) OVER (PARTITION BY district ORDER BY id) AS parted FROM ball WINDOW w AS (ORDER BY id);
+SET work_mem = '512MB';
+SELECT count(*), count(DISTINCT m.verified) AS verified, count(DISTINCT m.near) AS near, count(DISTINCT m.parted) AS parted,
+  count(*) FILTER (WHERE (d.verified, d.near, d.parted) IS DISTINCT FROM (m.verified, m.near, m.parted)) AS wrong
+FROM on_disk AS d FULL JOIN (SELECT id, simdup_cluster(id, fp, body, 8, 0.75, 'leader', 1, 'word') OVER w AS verified, simdup_cluster(id, fp, 6) OVER w AS near,
+  simdup_cluster(id, fp, 5) OVER (PARTITION BY district ORDER BY id) AS parted FROM ball WINDOW w AS (ORDER BY id)) AS m USING (id);
+-- the naive rule: the nearest row before that leads, of equal ones the first
+CREATE TABLE naive (id int PRIMARY KEY, fp simhash64, leader int);
+DO $$
+DECLARE r record;
+BEGIN
+  FOR r IN SELECT * FROM ball ORDER BY id LOOP
+    INSERT INTO naive SELECT r.id, r.fp, coalesce((SELECT n.id FROM naive AS n WHERE n.leader = n.id AND n.fp <~> r.fp <= 6
+      ORDER BY n.fp <~> r.fp, n.id LIMIT 1), r.id);
+  END LOOP;
+END $$;
+SELECT count(*) FILTER (WHERE near <> leader) AS wrong FROM on_disk JOIN naive USING (id);
+RESET work_mem;
+RESET hash_mem_multiplier;
+DROP TABLE ball, on_disk, naive;
 -- one fingerprint for texts that have nothing in common; one text that everybody sends
 CREATE TABLE monster AS SELECT i AS id, simhash64 '0123456789abcdef' AS fp, md5(i::text) || ' ' || md5((-i)::text) || ' ' || md5((i + 0.5)::text) AS body FROM generate_series(1, 500) AS i;
 INSERT INTO monster SELECT i, '0123456789abcdee', 'Please repair the lamp in front of our house, ' || repeat('it has been dark for weeks now ', i % 3 + 1) FROM generate_series(1001, 4000) AS i;

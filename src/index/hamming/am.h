@@ -76,6 +76,14 @@ extern void simdup_hamming_end_scan(IndexScanDesc scan);
 /* Return the fingerprint of the row returned last. */
 extern uint64 simdup_hamming_returned(IndexScanDesc scan);
 
+/*
+ * Ask the caller of a scan about each leaf, which is locked. One that it knows is passed
+ * over. A leaf of another LSN has changed. Nothing is asked where changes are not logged.
+ */
+typedef bool (*HammingKnowsLeaf)(void *arg, BlockNumber leaf, XLogRecPtr lsn);
+extern void simdup_hamming_pass_over(IndexScanDesc scan, HammingKnowsLeaf knows,
+									 void *arg);
+
 /* vacuum.c */
 extern IndexBulkDeleteResult *simdup_hamming_bulk_delete(
 	IndexVacuumInfo *info, IndexBulkDeleteResult *stats,

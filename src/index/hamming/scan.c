@@ -498,6 +498,15 @@ simdup_hamming_returned(IndexScanDesc scan)
 	return simdup_unrotate(state->values[state->at - 1], state->tree);
 }
 
+void
+simdup_hamming_pass_over(IndexScanDesc scan, HammingKnowsLeaf knows, void *arg)
+{
+	HammingScan *state = scan->opaque;
+
+	state->knows = knows;
+	state->knows_arg = arg;
+}
+
 int64
 simdup_hamming_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 {

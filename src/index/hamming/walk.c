@@ -497,6 +497,10 @@ collect_matches(IndexScanDesc scan, Buffer buffer)
 
 	state->at = 0;
 	state->n_matches = 0;
+	if (state->knows != NULL && RelationNeedsWAL(scan->indexRelation) &&
+		state->knows(state->knows_arg, BufferGetBlockNumber(buffer),
+					 PageGetLSN(page)))
+		return;
 	if (!state->searches)
 	{
 		for (int i = 0; i < hamming_count(page); i++)

@@ -9,6 +9,7 @@
 #include "access/genam.h"
 #include "executor/tuptable.h"
 
+#include "index/hamming/am.h"
 #include "index/hamming/page.h"
 #include "server/spill.h"
 #include "type/simhash64.h"
@@ -123,6 +124,9 @@ typedef struct HammingScan
 	BlockNumber heap_blocks; /* of the table, at least */
 	HammingOrder order;		 /* that is asked for, if any */
 	TupleTableSlot *slot;	 /* for rows looked up on a standby */
+
+	HammingKnowsLeaf knows; /* NULL: all leaves are read */
+	void *knows_arg;
 } HammingScan;
 
 /*
