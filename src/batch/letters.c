@@ -221,10 +221,10 @@ simdup_letters_begin(SimdupLetters *letters, const SimdupDistinct *distinct)
 {
 	SimdupRows *rows = distinct->fingerprints->rows;
 	Size n = (Size) rows->n + 1;
-	SimdupPairSort *sort = simdup_pairsort_begin(rows->budget / 4);
+	SimdupPairSort *sort = simdup_pairsort_begin(rows->budget / 8);
 	SimdupPairSort *shared;
 
-	*letters = (SimdupLetters){.rows = rows, .memory = rows->budget / 8};
+	*letters = (SimdupLetters){.rows = rows, .memory = rows->budget / 10};
 	letters->size = simdup_alloc0(n * sizeof(uint32));
 	letters->starts = simdup_alloc0(n * sizeof(uint64));
 	read_letters(letters, distinct->rows.distinct, sort);
@@ -232,7 +232,7 @@ simdup_letters_begin(SimdupLetters *letters, const SimdupDistinct *distinct)
 	letters->sharers = create_file((Size) letters->memory);
 	letters->shingles = create_file((Size) letters->memory);
 	letters->candidates = simdup_pairsort_begin(letters->memory);
-	shared = simdup_pairsort_begin(rows->budget / 4);
+	shared = simdup_pairsort_begin(rows->budget / 8);
 	list_holders(letters, sort, shared);
 	simdup_pairsort_end(sort);
 	simdup_pairsort_perform(shared);

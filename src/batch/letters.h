@@ -94,7 +94,7 @@ extern const uint32 *simdup_shingle_holders(const SimdupLetters *letters,
 #define SIMDUP_LEAST_OF_TEMPLATE 20
 
 /*
- * Return one of its letters for each template, by letter, or the letter itself
+ * Return one of its letters for each template, by letter, or SIMDUP_NO_ROW
  * (templates.c). The relatives of each letter are listed.
  */
 extern uint32 *simdup_find_templates(const SimdupLetters *letters,

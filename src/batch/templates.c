@@ -29,6 +29,7 @@
 typedef struct Templates
 {
 	const SimdupLetters *letters;
+	SimdupNearLists *relatives;
 	uint32 *template; /* by row */
 	uint32 *members;  /* of the template that grows, ascending */
 	uint32 *grown;	  /* in the next round */
@@ -175,24 +176,40 @@ grow(Templates *t)
 	return true;
 }
 
-/* Make a letter, if it is free, and its free relatives the members, unless they are few. */
-static bool
-begin_template(Templates *t, uint32 seed, const SimdupNear *relatives, Size n)
+/*
+ * Make a letter and its free relatives the members. Return their number, or 0 if that
+ * begins no template: of SimdupGains.
+ */
+static uint32
+gain_of(void *arg, uint32 seed)
 {
+	Templates *t = arg;
+	Size n;
+	const SimdupNear *relatives = simdup_near_list(t->relatives, seed, &n);
+
 	t->n_members = 0;
 	t->members[t->n_members++] = seed;
 	for (Size i = 0; i < n; i++)
 		if (t->template[relatives[i].row] == SIMDUP_NO_ROW)
 			t->members[t->n_members++] = (uint32) relatives[i].row;
-	return t->template[seed] == SIMDUP_NO_ROW && t->n_members >= LEAST_LETTERS;
+	return t->template[seed] == SIMDUP_NO_ROW && t->n_members >= LEAST_LETTERS
+			   ? t->n_members
+			   : 0;
 }
 
-/* Give the members a template, which is known by its seed or else its first letter. */
+/*
+ * Grow the members, and give them a template, which is known by its seed or else its
+ * first letter: of SimdupGains.
+ */
 static void
-end_template(Templates *t, uint32 seed)
+take(void *arg, uint32 seed)
 {
-	uint32 template = t->members[0];
+	Templates *t = arg;
+	uint32 template;
 
+	if (!grow(t))
+		return;
+	template = t->members[0];
 	for (uint32 i = 0; i < t->n_members; i++)
 		if (t->members[i] == seed)
 			template = seed;
@@ -203,45 +220,14 @@ end_template(Templates *t, uint32 seed)
 uint32 *
 simdup_find_templates(const SimdupLetters *letters, SimdupNearLists *relatives)
 {
-	Size n = (Size) letters->rows->n + 1;
-	Templates t = {.letters = letters};
-	uint64 *heap = simdup_alloc(n * sizeof(uint64));
-	Size n_heap = letters->rows->n;
+	Size size = ((Size) letters->rows->n + 1) * sizeof(uint32);
+	Templates t = {.letters = letters, .relatives = relatives};
 
-	simdup_progress_phase("finding templates", (int64) n_heap);
-	t.template =
-		memset(simdup_alloc(n * sizeof(uint32)), 0xff, n * sizeof(uint32));
-	t.members = simdup_alloc(n * sizeof(uint32));
-	t.grown = simdup_alloc(n * sizeof(uint32));
-	for (uint32 row = (uint32) n_heap; row-- > 0;)
-		simdup_gain_sift(heap, n_heap, row,
-						 simdup_gain_entry((uint32) (relatives->starts[row + 1] -
-													 relatives->starts[row]),
-										   row));
-	while (n_heap > 0)
-	{
-		uint32 seed = simdup_gain_text(heap[0]);
-		Size n_relatives;
-		const SimdupNear *list =
-			simdup_near_list(relatives, seed, &n_relatives);
-		uint64 entry = 0;
-
-		CHECK_FOR_INTERRUPTS();
-		if (begin_template(&t, seed, list, n_relatives))
-			entry = simdup_gain_entry(t.n_members - 1, seed);
-		if (entry == 0 || entry == heap[0])
-		{
-			if (entry != 0 && grow(&t))
-				end_template(&t, seed);
-			entry = heap[--n_heap];
-			simdup_progress_done((int64) letters->rows->n - (int64) n_heap);
-		}
-		simdup_gain_sift(heap, n_heap, 0, entry);
-	}
-	for (uint32 row = 0; row < letters->rows->n; row++)
-		if (t.template[row] == SIMDUP_NO_ROW)
-			t.template[row] = row;
-	simdup_free(heap);
+	simdup_progress_phase("finding templates", 0);
+	t.template = memset(simdup_alloc(size), 0xff, size);
+	t.members = simdup_alloc(size);
+	t.grown = simdup_alloc(size);
+	simdup_take_by_gain(letters->rows->n, &(SimdupGains){gain_of, take, &t});
 	simdup_free(t.members);
 	simdup_free(t.grown);
 	simdup_free(t.room.list);

@@ -90,7 +90,7 @@ sub pairs_to_compare
 	return @pairs;
 }
 
-# What a text has in common with one before it: the share that counts, passages of the latter, and the length of the shorter one.
+# What a text has in common with one before it: the share that counts, and whether they are relatives.
 sub common
 {
 	my ($text, $other) = @_;
@@ -106,7 +106,10 @@ sub common
 		$counted++ if $text->{block}{$shingle} eq '' || ++$of_block{ $text->{block}{$shingle} } <= 12;
 	}
 	my ($shorter, $longer) = sort { $a <=> $b } map { scalar @{ $_->{shingles} } } $text, $other;
-	return (($n >= 0.8 * $longer ? $n : $counted) / $shorter, $passages, $shorter);
+	my ($most) = sort { $b <=> $a } 0, map { $_ < 12 ? $_ : 12 } values %of_block;
+
+	$counted = $n if $n >= 0.8 * $longer;
+	return ($counted / $shorter, $shorter >= 20 && $passages >= 3 && $counted - $most >= 0.06 * $shorter);
 }
 
 # The block of each shingle of a text: the letters of the rarest one around it. Shingles that
@@ -178,14 +181,23 @@ sub model_templates
 {
 	my ($min, @rows) = @_;
 	my ($texts, $of, $holders) = texts_of(@rows);
+	my @template = templates_of($min, 0.06, $texts, $holders);
+
+	return map { my $text = $of->[$_]; defined $text ? $texts->[ $template[$text] // $text ]{row} : $_ } 0 .. $#rows;
+}
+
+# The template of each text: one of its texts, if it has one.
+sub templates_of
+{
+	my ($min, $least, $texts, $holders) = @_;
 	my (@relatives, @template, %failed);
 
-	for (pairs_to_compare(0.06, @$texts))
+	for (pairs_to_compare($least, @$texts))
 	{
 		my ($i, $j) = @$_;
-		my ($containment, $passages, $shorter) = common($texts->[$i], $texts->[$j]);
+		my (undef, $related) = common($texts->[$i], $texts->[$j]);
 
-		next if $shorter < 20 || $passages < 3 || $containment < 0.06;
+		next unless $related;
 		push @{ $relatives[$i] }, $j;
 		push @{ $relatives[$j] }, $i;
 	}
@@ -212,7 +224,7 @@ sub model_templates
 		my ($name) = ((grep { $_ == $seed } @members), $members[0]);
 		$template[$_] = $name for @members;
 	}
-	return map { my $text = $of->[$_]; defined $text && defined $template[$text] ? $texts->[ $template[$text] ]{row} : defined $text ? $texts->[$text]{row} : $_ } 0 .. $#rows;
+	return @template;
 }
 
 # The free letters that the phrases of these cover.
@@ -244,11 +256,11 @@ sub covered
 sub model
 {
 	my ($min, @rows) = @_;
-	my ($texts, $of) = texts_of(@rows);
+	my ($texts, $of, $holders) = texts_of(@rows);
 	my @texts = @$texts;
 	my @of = @$of;
 
-	for (pairs_to_compare($min, @texts))
+	for (pairs_to_compare($min < 0.06 ? $min : 0.06, @texts))
 	{
 		my ($i, $j) = @$_;
 		my ($containment) = common($texts[$i], $texts[$j]);
@@ -283,7 +295,35 @@ sub model
 		my ($nearest) = $is_center[$_] ? $_ : sort { $partners->{$b} <=> $partners->{$a} || $a <=> $b } grep { $is_center[$_] } keys %$partners;
 		$nearest
 	} 0 .. $#texts;
+	@center = with_templates(\@center, templates_of($min, $min < 0.06 ? $min : 0.06, $texts, $holders));
 	return map { defined $of[$_] ? $texts[ $center[ $of[$_] ] ]{row} : $_ } 0 .. $#rows;
+}
+
+# Centers, of which some go to the template of at least half of their texts.
+sub with_templates
+{
+	my ($center, @template) = @_;
+	my (%texts, %goal, %name);
+
+	push @{ $texts{ $center->[$_] } }, $_ for 0 .. $#$center;
+	for my $c (keys %texts)
+	{
+		my %n;
+
+		$n{$_}++ for grep { defined } map { $template[$_] } @{ $texts{$c} };
+		my ($best) = sort { $n{$b} <=> $n{$a} || $a <=> $b } keys %n;
+		$goal{$c} = $best if defined $best && 2 * $n{$best} >= @{ $texts{$c} };
+	}
+	my @goal = map { $goal{$_} } @$center;
+	for my $i (reverse 0 .. $#goal)
+	{
+		$name{ $goal[$i] } = $i if defined $goal[$i];
+	}
+	for my $t (keys %name)
+	{
+		$name{$t} = $t if defined $goal[$t] && $goal[$t] == $t;
+	}
+	return map { defined $goal[$_] ? $name{ $goal[$_] } : $center->[$_] } 0 .. $#goal;
 }
 
 # The key of each row's campaign: that of its center, or else of its first row with one.

@@ -157,7 +157,7 @@ extern int64_t *simdup_group_ids_keep(uint32_t n, const uint32_t *group,
 									  const int64_t *old);
 
 /*
- * Campaigns (campaigns.c): letters of which each is partly that of a center. Texts
+ * Campaigns (centers.c): letters of which each is partly that of a center. Texts
  * are numbers from 0, in their order.
  *
  * Candidates: texts that share a value of their samples. If more than
@@ -176,6 +176,19 @@ extern int64_t *simdup_group_ids_keep(uint32_t n, const uint32_t *group,
 extern uint32_t simdup_first_candidates(uint32_t n, uint32_t position);
 
 /*
+ * Texts by what they gain. That only falls, and a text of 0 is left out. The text that
+ * gains most is taken next, of equal ones the earliest. It is asked just before.
+ */
+typedef struct SimdupGains
+{
+	uint32_t (*of)(void *arg, uint32_t text);
+	void (*take)(void *arg, uint32_t text);
+	void *arg;
+} SimdupGains;
+
+extern void simdup_take_by_gain(uint32_t n, const SimdupGains *gains);
+
+/*
  * Centers. A text takes its own rows, and those of its partners that are not taken
  * yet. The text that takes most rows is the next center, of equal ones the earliest,
  * until all texts are taken. Then each text that is no center joins the one that is
@@ -190,26 +203,6 @@ typedef struct SimdupPartners
 	SimdupNearOf of;
 	void *lists;
 } SimdupPartners;
-
-/*
- * A heap of gains and texts, the largest first. Of equal gains, that of the earlier
- * text is larger.
- */
-static inline uint64_t
-simdup_gain_entry(uint32_t gain, uint32_t text)
-{
-	return (uint64_t) gain << 32 | (UINT32_MAX - text);
-}
-
-static inline uint32_t
-simdup_gain_text(uint64_t entry)
-{
-	return UINT32_MAX - (uint32_t) entry;
-}
-
-/* Put an entry where it belongs, at this place of a heap of n or below. */
-extern void simdup_gain_sift(uint64_t *heap, size_t n, size_t at,
-							 uint64_t entry);
 
 /* Return the center of each text, to be freed. A text without partners is its own. */
 extern uint32_t *simdup_find_centers(const SimdupPartners *partners);

@@ -1,5 +1,5 @@
 /*
- * campaigns.c
+ * centers.c
  *	  Candidates by position, and centers: random partners against a naive model,
  *	  and sizes at which anything quadratic would not end.
  */

@@ -1,9 +1,6 @@
 /*
- * campaigns.c
- *	  Candidates by shared values, and centers by partners.
- *
- * What a text can take only falls. So a heap may hold old gains: a text that comes
- * first with an old one goes back with that of now.
+ * centers.c
+ *	  Candidates by shared values, texts by their gains, and centers by partners.
  */
 #include <string.h>
 
@@ -20,19 +17,9 @@ simdup_first_candidates(uint32_t n, uint32_t position)
 			   : position;
 }
 
-typedef struct Taking
-{
-	const SimdupPartners *partners;
-	uint32_t *center; /* by text; NO_CENTER: not taken */
-	uint32_t *gain;	  /* by text: the rows that it would take */
-	uint64_t *heap;	  /* gains and texts, the largest first */
-	size_t n_heap;
-	uint32_t *taken; /* by a center */
-	size_t room;
-} Taking;
-
-void
-simdup_gain_sift(uint64_t *heap, size_t n, size_t at, uint64_t entry)
+/* Put an entry where it belongs, at this place of a heap of n or below. */
+static void
+sift(uint64_t *heap, size_t n, size_t at, uint64_t entry)
 {
 	for (size_t child; (child = 2 * at + 1) < n; at = child)
 	{
@@ -45,6 +32,46 @@ simdup_gain_sift(uint64_t *heap, size_t n, size_t at, uint64_t entry)
 	heap[at] = entry;
 }
 
+/*
+ * A heap has gains and texts, the largest first. Gains only fall, so it may hold old
+ * ones. A text that comes first with an old gain goes back with its present one.
+ */
+void
+simdup_take_by_gain(uint32_t n, const SimdupGains *gains)
+{
+	uint64_t *heap = simdup_alloc(((size_t) n + 1) * sizeof(uint64_t));
+
+	for (uint32_t text = n; text-- > 0;)
+		sift(heap, n, text,
+			 (uint64_t) gains->of(gains->arg, text) << 32 |
+				 (UINT32_MAX - text));
+	while (n > 0)
+	{
+		uint32_t text = UINT32_MAX - (uint32_t) heap[0];
+		uint32_t gain = gains->of(gains->arg, text);
+		uint64_t entry = (uint64_t) gain << 32 | (UINT32_MAX - text);
+
+		simdup_check_interrupts_at(n);
+		if (gain == 0 || entry == heap[0])
+		{
+			if (gain > 0)
+				gains->take(gains->arg, text);
+			entry = heap[--n];
+		}
+		sift(heap, n, 0, entry);
+	}
+	simdup_free(heap);
+}
+
+typedef struct Taking
+{
+	const SimdupPartners *partners;
+	uint32_t *center; /* by text; NO_CENTER: not taken */
+	uint32_t *gain;	  /* by text: the rows that it would take */
+	uint32_t *taken;  /* by a center */
+	size_t room;
+} Taking;
+
 static const SimdupNear *
 partners_of(const Taking *t, uint32_t text, size_t *n)
 {
@@ -52,29 +79,20 @@ partners_of(const Taking *t, uint32_t text, size_t *n)
 	return t->partners->of(t->partners->lists, text, n);
 }
 
-static void
-begin_heap(Taking *t)
+/* Return the rows that a text would take: of SimdupGains. */
+static uint32_t
+gain_of(void *arg, uint32_t text)
 {
-	const uint32_t *copies = t->partners->copies;
+	const Taking *t = arg;
 
-	t->n_heap = t->partners->n;
-	for (uint32_t text = t->partners->n; text-- > 0;)
-	{
-		size_t n;
-		const SimdupNear *list = partners_of(t, text, &n);
-
-		t->gain[text] = copies[text];
-		for (size_t i = 0; i < n; i++)
-			t->gain[text] += copies[list[i].row];
-		simdup_gain_sift(t->heap, t->n_heap, text,
-						 simdup_gain_entry(t->gain[text], text));
-	}
+	return t->center[text] == NO_CENTER ? t->gain[text] : 0;
 }
 
-/* Let a center take its partners, which others no longer gain. */
+/* Let a center take its partners, which others no longer gain: of SimdupGains. */
 static void
-take(Taking *t, uint32_t center)
+take(void *arg, uint32_t center)
 {
+	Taking *t = arg;
 	size_t n;
 	size_t n_taken = 0;
 	const SimdupNear *list = partners_of(t, center, &n);
@@ -127,25 +145,18 @@ simdup_find_centers(const SimdupPartners *partners)
 	t.center = simdup_alloc(n * sizeof(uint32_t));
 	memset(t.center, 0xff, n * sizeof(uint32_t));
 	t.gain = simdup_alloc(n * sizeof(uint32_t));
-	t.heap = simdup_alloc(n * sizeof(uint64_t));
-	begin_heap(&t);
-	while (t.n_heap > 0)
+	for (uint32_t text = 0; text < partners->n; text++)
 	{
-		uint32_t text = simdup_gain_text(t.heap[0]);
-		uint64_t entry = simdup_gain_entry(t.gain[text], text);
+		size_t n_near;
+		const SimdupNear *list = partners_of(&t, text, &n_near);
 
-		simdup_check_interrupts_at(t.n_heap);
-		if (t.center[text] != NO_CENTER || entry == t.heap[0])
-		{
-			if (t.center[text] == NO_CENTER)
-				take(&t, text);
-			entry = t.heap[--t.n_heap];
-		}
-		simdup_gain_sift(t.heap, t.n_heap, 0, entry);
+		t.gain[text] = partners->copies[text];
+		for (size_t i = 0; i < n_near; i++)
+			t.gain[text] += partners->copies[list[i].row];
 	}
+	simdup_take_by_gain(partners->n, &(SimdupGains){gain_of, take, &t});
 	join_nearest(&t);
 	simdup_free(t.taken);
-	simdup_free(t.heap);
 	simdup_free(t.gain);
 	return t.center;
 }
