@@ -54,7 +54,7 @@ struct SimdupStoredTexts
 	bool by_sketch;	 /* contents are sketches, not texts */
 	int sketch_bits; /* of the first sketch */
 	uint32 n;		 /* rows */
-	/* equal contents once; NULL: somebody else keeps all */
+	/* equal contents once; NULL: the caller keeps all */
 	SimdupKeys *store;
 	SimdupKeyNumbers *numbers;
 	uint32 *number_of; /* in the store, by row */
@@ -63,7 +63,7 @@ struct SimdupStoredTexts
 	SimdupPairSort *late; /* their hashes and rows */
 	Size n_bytes; /* of the contents there; beyond the memory it goes to disk */
 	Size memory;
-	Datum (*get)(void *arg, uint32 number); /* from who keeps them */
+	Datum (*get)(void *arg, uint32 number); /* a content by its number */
 	void *arg;
 	SimdupTempFile *sets; /* summary, words */
 	int64 *set_at;		  /* by number: offset in the file, or NO_SET */
@@ -95,6 +95,13 @@ begin_sets(SimdupShingling shingling)
 	return contents;
 }
 
+/* Return a content from the store: a getter. */
+static Datum
+get_stored(void *store, uint32 number)
+{
+	return simdup_keys_get(store, number, 0);
+}
+
 SimdupStoredTexts *
 simdup_stored_texts_begin(SimdupShingling shingling, Size memory)
 {
@@ -110,6 +117,8 @@ simdup_stored_texts_begin(SimdupShingling shingling, Size memory)
 	contents->most_numbers =
 		simdup_keynumbers_limit(contents->numbers, memory / 2);
 	contents->late = simdup_pairsort_begin((int64) memory / 4);
+	contents->get = get_stored;
+	contents->arg = contents->store;
 	return contents;
 }
 
@@ -240,18 +249,11 @@ simdup_stored_texts_number(const SimdupStoredTexts *contents, uint32 row)
 	return contents->number_of == NULL ? row : contents->number_of[row];
 }
 
-/* Return a content by its number. */
-static Datum
-content_of(SimdupStoredTexts *contents, uint32 number)
-{
-	return contents->get != NULL ? contents->get(contents->arg, number)
-								 : simdup_keys_get(contents->store, number, 0);
-}
-
 Datum
 simdup_stored_texts_get(SimdupStoredTexts *contents, uint32 row)
 {
-	return content_of(contents, simdup_stored_texts_number(contents, row));
+	return contents->get(contents->arg,
+						 simdup_stored_texts_number(contents, row));
 }
 
 /* Return the bits of a sketch in words, the last filled with 0. */
@@ -273,7 +275,7 @@ static void
 make_set(SimdupStoredTexts *contents, uint32 number, Summary *summary)
 {
 	MemoryContext old = MemoryContextSwitchTo(contents->set_context);
-	Datum content = content_of(contents, number);
+	Datum content = contents->get(contents->arg, number);
 	SimdupHashes set =
 		contents->by_sketch
 			? sketch_words(DatumGetVarBitP(content))

@@ -138,7 +138,7 @@ simdup_tempfile_append(SimdupTempFile *file, const void *data, size_t len)
 
 	if (file->file == NULL && (size_t) offset + len > file->most_bytes)
 		begin_file(file);
-	if (file->file == NULL)
+	if (file->bytes != NULL)
 	{
 		if ((size_t) offset + len > file->room)
 		{

@@ -58,12 +58,16 @@ my @names = ('letter', 'r', 'm', 'gone', 'kept', 'removed', 'map', 'key', 'upper
 	'n' x 63, "\xc3\xa9" x 31, 'deleted', 'same', 'semi;colon --');
 
 sub quoted { return '"' . $_[0] =~ s/"/""/gr . '"'; }
-# The rows of a query as lines, sorted.
-sub lines
-{
-	my ($query) = @_;
 
-	return join "\n", sort split /\n/, $node->safe_psql('postgres', "SET TimeZone = 'UTC'; $query");
+# Compare the rows of pairs of queries, in any order, in one session.
+sub compare
+{
+	my @pairs = @_;
+	my $output = $node->safe_psql('postgres', join "; SELECT '--';\n", "SET TimeZone = 'UTC'", map { @$_[ 0, 1 ] } @pairs);
+	my (undef, @rows) = map { join "\n", sort split /\n/ } split /^--(?:\n|\z)/m, $output, -1;
+
+	is($rows[ 2 * $_ ], $rows[ 2 * $_ + 1 ], $pairs[$_][2]) for 0 .. $#pairs;
+	return;
 }
 
 # One schema: make it, remove, and compare.
@@ -208,23 +212,27 @@ sub check_schema
 	my $key = sub { '((' . $value->($_[0]) . ')::' . ($type =~ s/ COLLATE.*//r) . ')::text' };
 	my $text = sub { "'$_[0]'" };
 	my $number = sub { "'$_[0]'" };
-	is(lines("SELECT $id\::text, $code, $tenant\::text, $parent\::text FROM $full"),
-		lines($sql->([ $key, $text, $number, $key ], @expected)), "$what: the rows that stay");
+	my @pairs = [
+		"SELECT $id\::text, $code, $tenant\::text, $parent\::text FROM $full",
+		$sql->([ $key, $text, $number, $key ], @expected), "$what: the rows that stay" ];
 	for my $r (@referrers)
 	{
 		my $kind = $r->{kind};
 		my ($ref, $other, $note) = split /, /, $r->{columns};
 		my $is_set = $kind =~ /^(?:link|both)$/;
 
-		is(lines("SELECT $ref\::text, $other\::text, " . ($is_set ? "''" : "$note\::text") . " FROM $schema.$r->{table}"),
-			lines($sql->([ $kind eq 'code' ? sub { "'k$_[0]'" } : $key, $kind eq 'both' ? $key : $text, $text ], @{ $r->{after} })),
-			"$what: $kind");
+		push @pairs, [
+			"SELECT $ref\::text, $other\::text, " . ($is_set ? "''" : "$note\::text") . " FROM $schema.$r->{table}",
+			$sql->([ $kind eq 'code' ? sub { "'k$_[0]'" } : $key, $kind eq 'both' ? $key : $text, $text ], @{ $r->{after} }),
+			"$what: $kind" ];
 	}
 	my ($removed) = $node->safe_psql('postgres', "SELECT format('%I.%I', n.nspname, c.relname) FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = relnamespace"
 		  . " WHERE n.oid = '" . $schema =~ s/'/''/gr . "'::regnamespace AND relname ~ '_removed(_[0-9]+)?\$'");
-	is(lines("SELECT $id\::text, $code, $parent\::text FROM $removed"),
-		lines($sql->([ $key, $text, $key ], map { [ $_, $code{$_}, $parent{$_} ] } sort keys %map)), "$what: the archive")
+	push @pairs, [
+		"SELECT $id\::text, $code, $parent\::text FROM $removed",
+		$sql->([ $key, $text, $key ], map { [ $_, $code{$_}, $parent{$_} ] } sort keys %map), "$what: the archive" ]
 	  if $removed;
+	compare(@pairs);
 	return;
 }
 
