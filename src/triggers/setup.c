@@ -12,7 +12,6 @@
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
-#include "access/sysattr.h"
 #include "catalog/index.h"
 #include "catalog/pg_constraint.h"
 #include "catalog/pg_trigger.h"
