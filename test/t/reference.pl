@@ -31,7 +31,7 @@ sub rows
 	{
 		$line++;
 		# other tables have another head
-		$objects = /^\| Object \| What it does / || $objects && /^\|/;
+		$objects = /^\|Object\|What it does\|/ || $objects && /^\|/;
 		next unless $objects && !/^\|-/;
 
 		my @cells = map { s/^\s+|\s+$//gr } split /(?<!\\)\|/, substr($_, 1), -1;
