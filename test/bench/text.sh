@@ -71,6 +71,7 @@ func main() {
 		for at := range lines.Text() {
 			starts = append(starts, at)
 		}
+		starts = append(starts, len(lines.Bytes()))
 		for i := 4; i < len(starts); i++ {
 			sketch.Push(lines.Bytes()[starts[i-4]:starts[i]])
 		}
