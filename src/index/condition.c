@@ -59,19 +59,15 @@ static bool
 recognize_ball(SimdupCondition *condition, Oid function, Node *fp, Node *ball)
 {
 	List *args = call_of(ball, &condition->function);
+	bool is_call =
+		args != NIL && is_own(condition->function, "simhash_ball", 2);
 
+	condition->kind = is_call ? SIMDUP_WITHIN : SIMDUP_IN_BALL;
 	condition->keys[0] = fp;
-	if (args != NIL && is_own(condition->function, "simhash_ball", 2))
-	{
-		condition->kind = SIMDUP_WITHIN;
-		condition->keys[1] = linitial(args);
-		condition->limits = list_make1(lsecond(args));
-		return true;
-	}
-	condition->kind = SIMDUP_IN_BALL;
-	condition->function = function;
-	condition->keys[1] = ball;
-	condition->limits = NIL;
+	condition->keys[1] = is_call ? linitial(args) : ball;
+	condition->limits = is_call ? list_make1(lsecond(args)) : NIL;
+	if (!is_call)
+		condition->function = function;
 	return true;
 }
 
