@@ -155,7 +155,8 @@ BEGIN
         HINT = format('If it may: UPDATE %s SET source_owner = %L;', settings, new_owner);
   END IF;
 END $$;
-COMMENT ON FUNCTION simdup_grouping(regclass, boolean, boolean) IS 'implementation of simdup_regroup';
+COMMENT ON FUNCTION simdup_grouping(regclass, boolean, boolean) IS
+  'implementation of simdup_regroup: the tables of one, its type of keys, and its settings';
 
 -- Make the four tables. The default of the schema is evaluated under the caller's path.
 CREATE FUNCTION simdup_group(

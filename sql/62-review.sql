@@ -22,7 +22,8 @@ BEGIN ATOMIC
   FROM unnest(string_to_array(simdup_numbers(content), ' ')) WITH ORDINALITY AS u (number, place)
   WHERE u.number NOT IN (SELECT unnest(string_to_array(simdup_numbers(other), ' ')));
 END;
-COMMENT ON FUNCTION simdup_own_numbers(text, text) IS 'numbers of a text that another one lacks';
+COMMENT ON FUNCTION simdup_own_numbers(text, text) IS
+  'implementation of simdup_review: the numbers of a text that another one lacks';
 
 -- Rows of a source by their keys: the content, a text or a sketch, and the columns of these names.
 CREATE FUNCTION simdup_source_rows(source regclass, given name[], keys text[], names name[])
@@ -56,7 +57,8 @@ BEGIN
     RETURN NEXT;
   END LOOP;
 END $$;
-COMMENT ON FUNCTION simdup_source_rows(regclass, name[], text[], name[]) IS 'implementation of simdup_review';
+COMMENT ON FUNCTION simdup_source_rows(regclass, name[], text[], name[]) IS
+  'implementation of simdup_review: the contents and further columns of rows to show, also in a report';
 
 CREATE FUNCTION simdup_review(groups regclass, n integer DEFAULT 20) RETURNS TABLE (
   id bigint, other bigint, a text, b text, why text, n_decided bigint, distance integer, resemblance float8,
