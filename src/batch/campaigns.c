@@ -1,6 +1,6 @@
 /*
  * campaigns.c
- *	  The campaigns of a batch: candidates, partners, centers, and templates.
+ *	  The campaigns and templates of a batch: candidates, partners, centers.
  *
  * Each letter is compared with the candidates before it that share most of its
  * sample. Partners and relatives are sorted and listed, on disk beyond their memory.
@@ -35,9 +35,8 @@
 typedef struct Campaigns
 {
 	SimdupLetters letters;
-	double least;			  /* the share that either have in common */
-	SimdupPairSort *partners; /* NULL: of templates alone */
-	SimdupPairSort *relatives;
+	double least;		  /* the share that these have in common */
+	SimdupPairSort *near; /* partners or relatives: see simdup_near_lists */
 	/* by row: the sampled shingles in common with this letter */
 	uint32 *n_common;
 	SimdupEntry *candidates; /* their complement, and the row */
@@ -124,13 +123,6 @@ set_letter(Campaigns *c, uint32 letter)
 	simdup_free(blocks);
 }
 
-static void
-put_both(SimdupPairSort *sort, uint32 a, uint32 b, uint64 weight)
-{
-	simdup_put_near(sort, a, b, weight);
-	simdup_put_near(sort, b, a, weight);
-}
-
 /* Compare the letter with one before it. Sort them if they are partners or relatives. */
 static void
 compare(Campaigns *c, uint32 other)
@@ -143,6 +135,7 @@ compare(Campaigns *c, uint32 other)
 	uint32 most = 0; /* counted of one block */
 	uint32 passages = 0;
 	bool before = false; /* the shingle before is common */
+	bool by_template = c->letters.rows->options.method == SIMDUP_TEMPLATES;
 	double containment;
 	uint64 bits;
 	Size n;
@@ -172,14 +165,15 @@ compare(Campaigns *c, uint32 other)
 	if (common >= MOST_OF_LETTER * longer)
 		counted = common;
 	containment = (double) counted / shorter;
+	if (by_template ? counted - most < c->least * shorter ||
+						  passages < RELATED_PASSAGES ||
+						  shorter < SIMDUP_LEAST_OF_TEMPLATE
+					: containment < c->least)
+		return;
 	/* as a number, bits are in the order of what is not negative */
 	memcpy(&bits, &containment, sizeof(bits));
-	if (c->partners != NULL &&
-		containment >= c->letters.rows->options.min_containment)
-		put_both(c->partners, letter, other, bits);
-	if (counted - most >= RELATED_SHARE * shorter &&
-		passages >= RELATED_PASSAGES && shorter >= SIMDUP_LEAST_OF_TEMPLATE)
-		put_both(c->relatives, letter, other, bits);
+	simdup_put_near(c->near, letter, other, bits);
+	simdup_put_near(c->near, other, letter, bits);
 }
 
 /*
@@ -248,101 +242,19 @@ compare_letters(Campaigns *c)
 }
 
 static uint32 *
-find_centers(Campaigns *c, const uint32 *distinct)
+find_centers(const SimdupRows *rows, const uint32 *distinct,
+			 SimdupNearLists *partners)
 {
-	uint32 n = c->letters.rows->n;
-	SimdupNearLists *partners =
-		simdup_near_lists(c->partners, n, (Size) c->letters.memory);
-	uint32 *copies = alloc_by_row(c->letters.rows);
+	uint32 *copies = alloc_by_row(rows);
 	uint32 *center;
 
 	simdup_progress_phase("finding centers", 0);
-	for (uint32 row = 0; row < n; row++)
+	for (uint32 row = 0; row < rows->n; row++)
 		copies[distinct[row]]++;
 	center = simdup_find_centers(
-		&(SimdupPartners){n, copies, simdup_near_list, partners});
+		&(SimdupPartners){rows->n, copies, simdup_near_list, partners});
 	simdup_free(copies);
-	simdup_near_lists_end(partners);
 	return center;
-}
-
-static uint32 *
-find_templates(Campaigns *c)
-{
-	SimdupNearLists *relatives =
-		simdup_near_lists(c->relatives, c->letters.rows->n,
-						  (Size) c->letters.memory);
-	uint32 *template = simdup_find_templates(&c->letters, relatives);
-
-	simdup_near_lists_end(relatives);
-	return template;
-}
-
-/*
- * Find the template that each center goes to with its letters, or SIMDUP_NO_ROW. It
- * has at least half of these, and most, of equal ones the first.
- */
-static void
-find_goal(const Campaigns *c, const uint32 *center, const uint32 *template,
-		  uint32 *goal)
-{
-	uint32 n_rows = c->letters.rows->n;
-	SimdupEntry *list = simdup_alloc(((Size) n_rows + 1) * sizeof(SimdupEntry));
-	Size n = 0;
-
-	for (uint32 row = 0; row < n_rows; row++)
-		if (c->letters.size[row] > 0)
-			list[n++] = (SimdupEntry){center[row], template[row]};
-	simdup_sort_pairs(list, n);
-	for (Size from = 0, end; from < n; from = end)
-	{
-		Size most = 0;
-
-		for (end = from; end < n && list[end].value == list[from].value;)
-		{
-			Size first = end;
-
-			while (end < n && list[end].value == list[from].value &&
-				   list[end].row == list[first].row)
-				end++;
-			if (list[first].row != SIMDUP_NO_ROW && end - first > most)
-			{
-				most = end - first;
-				goal[list[from].value] = (uint32) list[first].row;
-			}
-		}
-		if (2 * most < end - from)
-			goal[list[from].value] = SIMDUP_NO_ROW;
-	}
-	simdup_free(list);
-}
-
-/*
- * Let the centers join the templates that their letters go to. A template is known by
- * its own letter if that goes to it, else by the first one that does.
- */
-static void
-join_templates(const Campaigns *c, uint32 *center, const uint32 *template)
-{
-	uint32 n = c->letters.rows->n;
-	Size size = ((Size) n + 1) * sizeof(uint32);
-	uint32 *goal = memset(simdup_alloc(size), 0xff, size);
-	uint32 *known_by = memset(simdup_alloc(size), 0xff, size);
-
-	find_goal(c, center, template, goal);
-	for (uint32 row = 0; row < n; row++)
-	{
-		uint32 to =
-			c->letters.size[row] > 0 ? goal[center[row]] : SIMDUP_NO_ROW;
-
-		if (to != SIMDUP_NO_ROW && (to == row || known_by[to] == SIMDUP_NO_ROW))
-			known_by[to] = row;
-	}
-	for (uint32 row = 0; row < n; row++)
-		if (c->letters.size[row] > 0 && goal[center[row]] != SIMDUP_NO_ROW)
-			center[row] = known_by[goal[center[row]]];
-	simdup_free(goal);
-	simdup_free(known_by);
 }
 
 uint32 *
@@ -350,24 +262,18 @@ simdup_find_campaigns(const SimdupDistinct *distinct)
 {
 	SimdupRows *rows = distinct->fingerprints->rows;
 	Campaigns c = {0};
+	SimdupNearLists *near;
+	bool by_template = rows->options.method == SIMDUP_TEMPLATES;
 	uint32 *center;
-	uint32 *template;
 
 	simdup_letters_begin(&c.letters, distinct);
-	c.least = rows->options.method == SIMDUP_CAMPAIGNS
-				  ? Min(RELATED_SHARE, rows->options.min_containment)
-				  : RELATED_SHARE;
-	c.relatives = simdup_pairsort_begin(c.letters.memory);
-	if (rows->options.method == SIMDUP_CAMPAIGNS)
-		c.partners = simdup_pairsort_begin(c.letters.memory);
+	c.least = by_template ? RELATED_SHARE : rows->options.min_containment;
+	c.near = simdup_pairsort_begin(c.letters.memory);
 	compare_letters(&c);
-	center = template = find_templates(&c);
-	if (rows->options.method == SIMDUP_CAMPAIGNS)
-	{
-		center = find_centers(&c, distinct->rows.distinct);
-		join_templates(&c, center, template);
-		simdup_free(template);
-	}
+	near = simdup_near_lists(c.near, rows->n, (Size) c.letters.memory);
+	center = by_template ? simdup_find_templates(&c.letters, near)
+						 : find_centers(rows, distinct->rows.distinct, near);
+	simdup_near_lists_end(near);
 	simdup_letters_end(&c.letters);
 	for (uint32 row = 0; row < rows->n; row++)
 	{

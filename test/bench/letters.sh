@@ -57,7 +57,7 @@ WITH found AS MATERIALIZED ($1),
   pairs AS (SELECT (SELECT sum(n * (n - 1)) FROM (SELECT count(*) AS n FROM found GROUP BY c) AS g) AS found,
     (SELECT sum(n * (n - 1)) FROM (SELECT count(*) AS n FROM found GROUP BY campaign) AS g) AS made,
     (SELECT sum(n * (n - 1)) FROM (SELECT count(*) AS n FROM found GROUP BY campaign, c) AS g) AS "right")
-SELECT format('%s, %s', round("right" / found, 3), round("right" / made, 3)) FROM pairs;
+SELECT format('%s, %s', round(coalesce("right" / nullif(found, 0), 1), 3), round("right" / made, 3)) FROM pairs;
 SQL
 }
 
@@ -75,7 +75,7 @@ campaigns()
   done
 }
 
-# senders NAME OPTION...: letters of senders.pl as they are, by both functions.
+# senders NAME OPTION...: letters of senders.pl as they are, by each function and by both.
 senders()
 {
   local result="| $1" function
@@ -84,7 +84,8 @@ senders()
   for function in simdup_campaign simdup_template; do
     result+=" | $(score "SELECT campaign, $function(id, content) OVER (ORDER BY id) AS c FROM letter")"
   done
-  echo "$result |"
+  echo "$result | $(score 'SELECT campaign, simdup_component(c, t) OVER () AS c FROM (SELECT campaign,
+    simdup_campaign(id, content) OVER w AS c, simdup_template(id, content) OVER w AS t FROM letter WINDOW w AS (ORDER BY id)) AS l') |"
 }
 
 echo
@@ -97,8 +98,8 @@ letters campaigns 10000 3 8 0 3 real && campaigns 'of 3 campaigns'
 
 echo
 echo 'Letters as they are; precision and recall:'
-echo '| letters | simdup_campaign | simdup_template |'
-echo '|---|---|---|'
+echo '| letters | simdup_campaign | simdup_template | both |'
+echo '|---|---|---|---|'
 chinese='lang=zh rows=3500 sizes=5,10,20,30,50,100,300'
 senders 'personalised' slots=0
 senders 'with footers' slots=0 footers=0.3

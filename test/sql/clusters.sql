@@ -270,7 +270,7 @@ SELECT count(DISTINCT c) FROM (SELECT simdup_campaign(id, words(1, 2, 3, 4, 5, 1
 -- templates: letters whose ten sentences are one of four; the others are alone
 CREATE TABLE exchanged AS SELECT id, concat_ws(' ', (SELECT string_agg(md5(format('%s %s %s', n, m, (id * 7 + n * (id / 4 + 3) + id / (n + 1)) % 4)), ' ' ORDER BY n, m) FROM generate_series(1, 10) AS n, generate_series(1, 6) AS m WHERE id <= 40), (SELECT string_agg(md5(format('%s %s', id, m)), ' ') FROM generate_series(1, CASE WHEN id > 40 THEN 60 ELSE 5 END) AS m)) AS content
 FROM generate_series(1, 60) AS id;
-SELECT count(*) FILTER (WHERE t <= 40 AND id <= 40) AS of_it, count(DISTINCT t) FILTER (WHERE id <= 40) AS templates, count(*) FILTER (WHERE t = id AND id > 40) AS alone, bool_and(c = t) AS campaigns
+SELECT count(*) FILTER (WHERE t <= 40 AND id <= 40) AS of_it, count(DISTINCT t) FILTER (WHERE id <= 40) AS templates, count(*) FILTER (WHERE t = id AND id > 40) AS alone, count(DISTINCT c) FILTER (WHERE id <= 40) > 10 AS no_campaign
 FROM (SELECT id, simdup_template(id, content) OVER (ORDER BY id) AS t, simdup_campaign(id, content) OVER (ORDER BY id) AS c FROM exchanged) AS w;
 -- seven letters are too few; copies are one letter; a cover of all is asked for too much
 SELECT count(DISTINCT t) FROM (SELECT simdup_template(id, content) OVER (ORDER BY id) AS t FROM exchanged WHERE id <= 7) AS w;

@@ -181,7 +181,7 @@ sub model_templates
 {
 	my ($min, @rows) = @_;
 	my ($texts, $of, $holders) = texts_of(@rows);
-	my @template = templates_of($min, 0.06, $texts, $holders);
+	my @template = templates_of($min, $texts, $holders);
 
 	return map { my $text = $of->[$_]; defined $text ? $texts->[ $template[$text] // $text ]{row} : $_ } 0 .. $#rows;
 }
@@ -189,10 +189,10 @@ sub model_templates
 # The template of each text: one of its texts, if it has one.
 sub templates_of
 {
-	my ($min, $least, $texts, $holders) = @_;
+	my ($min, $texts, $holders) = @_;
 	my (@relatives, @template, %failed);
 
-	for (pairs_to_compare($least, @$texts))
+	for (pairs_to_compare(0.06, @$texts))
 	{
 		my ($i, $j) = @$_;
 		my (undef, $related) = common($texts->[$i], $texts->[$j]);
@@ -256,11 +256,11 @@ sub covered
 sub model
 {
 	my ($min, @rows) = @_;
-	my ($texts, $of, $holders) = texts_of(@rows);
+	my ($texts, $of) = texts_of(@rows);
 	my @texts = @$texts;
 	my @of = @$of;
 
-	for (pairs_to_compare($min < 0.06 ? $min : 0.06, @texts))
+	for (pairs_to_compare($min, @texts))
 	{
 		my ($i, $j) = @$_;
 		my ($containment) = common($texts[$i], $texts[$j]);
@@ -295,35 +295,7 @@ sub model
 		my ($nearest) = $is_center[$_] ? $_ : sort { $partners->{$b} <=> $partners->{$a} || $a <=> $b } grep { $is_center[$_] } keys %$partners;
 		$nearest
 	} 0 .. $#texts;
-	@center = with_templates(\@center, templates_of($min, $min < 0.06 ? $min : 0.06, $texts, $holders));
 	return map { defined $of[$_] ? $texts[ $center[ $of[$_] ] ]{row} : $_ } 0 .. $#rows;
-}
-
-# Centers, of which some go to the template of at least half of their texts.
-sub with_templates
-{
-	my ($center, @template) = @_;
-	my (%texts, %goal, %name);
-
-	push @{ $texts{ $center->[$_] } }, $_ for 0 .. $#$center;
-	for my $c (keys %texts)
-	{
-		my %n;
-
-		$n{$_}++ for grep { defined } map { $template[$_] } @{ $texts{$c} };
-		my ($best) = sort { $n{$b} <=> $n{$a} || $a <=> $b } keys %n;
-		$goal{$c} = $best if defined $best && 2 * $n{$best} >= @{ $texts{$c} };
-	}
-	my @goal = map { $goal{$_} } @$center;
-	for my $i (reverse 0 .. $#goal)
-	{
-		$name{ $goal[$i] } = $i if defined $goal[$i];
-	}
-	for my $t (keys %name)
-	{
-		$name{$t} = $t if defined $goal[$t] && $goal[$t] == $t;
-	}
-	return map { defined $goal[$_] ? $name{ $goal[$_] } : $center->[$_] } 0 .. $#goal;
 }
 
 # The key of each row's campaign: that of its center, or else of its first row with one.
