@@ -108,26 +108,26 @@ enum
 const SimdupPredicate simdup_predicates[] = {
 	/* simhash_within(x, y, k), or a ball */
 	[WITHIN] = {"simhash_within", 3, SIMDUP_EXACT, &simdup_hamming_search,
-				read_distance},
+				read_distance, 0},
 	/* x <~> y <= k, and with < */
 	[AT_MOST] = {"simhash_distance", 2, SIMDUP_EXACT | SIMDUP_MEASURED,
-				 &simdup_hamming_search, read_distance},
+				 &simdup_hamming_search, read_distance, 0},
 	[BELOW] = {"simhash_distance", 2,
 			   SIMDUP_EXACT | SIMDUP_MEASURED | SIMDUP_STRICT,
-			   &simdup_hamming_search, read_distance},
+			   &simdup_hamming_search, read_distance, 0},
 	/* simdup_resembles(x, y, min_resemblance, recall) */
 	[RESEMBLES] = {"simdup_resembles", 4, SIMDUP_EXACT | SIMDUP_COMPARES_TEXTS,
 				   &simdup_hamming_search, read_recall, RESEMBLES_BY_SHINGLES},
 	/* shingle_resemblance(x, y, w, unit) >= min_resemblance, and with > */
 	[SHINGLES_AT_LEAST] = {"shingle_resemblance", 4,
 						   SIMDUP_EXACT | SIMDUP_MEASURED,
-						   &simdup_shingle_search, read_shingles},
+						   &simdup_shingle_search, read_shingles, 0},
 	[SHINGLES_ABOVE] = {"shingle_resemblance", 4,
 						SIMDUP_MEASURED | SIMDUP_STRICT, &simdup_shingle_search,
-						read_shingles},
+						read_shingles, 0},
 	/* simdup_resembles, as a shingle_resemblance of at least min_resemblance */
 	[RESEMBLES_BY_SHINGLES] = {"simdup_resembles", 4, 0, &simdup_shingle_search,
-							   read_shingles}};
+							   read_shingles, 0}};
 
 /*
  * Check whether a function is this extension's one of the name. In an extension
