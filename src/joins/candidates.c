@@ -63,6 +63,7 @@ take_key(void *arg, uint32 number, Datum key, uint32 hash)
 	NearJoinState *state = reader->state;
 	const SimdupSearchMethod *method = state->predicate->method;
 
+	simdup_progress_done((int64) state->inputs[0].n + state->inputs[1].n);
 	if (!reader->has_begun)
 	{
 		MemoryContext old = MemoryContextSwitchTo(state->search.context);
@@ -89,7 +90,6 @@ read_side(NearJoinState *state, int side)
 	int64 memory = search->memory / 2 -
 				   (other != NULL ? simdup_rowstore_memory(other) : 0);
 
-	simdup_progress_phase("reading", 0);
 	input->rows = simdup_rowstore_begin(Max(memory, 0));
 	if (search->reads_once)
 		state->inputs[1].rows = input->rows;
@@ -177,6 +177,7 @@ simdup_find_candidates(NearJoinState *state)
 		search->helpers = simdup_workers();
 	simdup_begin_scan_tuple(state);
 	simdup_begin_candidates(state);
+	simdup_progress_phase("reading", 0);
 	if (!search->reads_once)
 		read_side(state, 1);
 	if (needs_outer(state))

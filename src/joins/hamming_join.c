@@ -88,7 +88,8 @@ typedef struct HammingJoin
 	SimdupKeySearch *search;
 	KeyReader readers[2];
 	SimdupElementJoin elements;
-	int64 n_read; /* groups, of all parts */
+	int64 n_read;	/* keys, of all parts */
+	int64 n_before; /* of the parts before */
 } HammingJoin;
 
 /*
@@ -131,7 +132,7 @@ read_group(HammingJoin *join, int side)
 		if (n++ == 0)
 			index |= position;
 	} while (compare_keys(reader, &first) == 0);
-	join->n_read++;
+	join->n_read += n;
 	return n == 1 ? index | ONE_ROW : index;
 }
 
@@ -172,9 +173,10 @@ static void
 show_share(void *arg, double done)
 {
 	HammingJoin *join = arg;
-	double n = (double) join->elements.n;
+	double n = (double) (join->n_read - join->n_before);
 
-	simdup_progress_look((int64) ((double) join->n_read - n + n * done));
+	done = join->elements.done + join->elements.share * done;
+	simdup_progress_look(join->n_before + (int64) (n * done));
 }
 
 /* Add the next groups of equal keys, one of each side or of one. */
@@ -220,6 +222,7 @@ join_part(HammingJoin *join)
 	uint32 hash =
 		reads_once ? readers[0].hash : Min(readers[0].hash, readers[1].hash);
 
+	join->n_before = join->n_read;
 	if (reads_once || readers[0].hash == readers[1].hash)
 	{
 		while (is_in_part(&readers[0], hash) || is_in_part(&readers[1], hash))
@@ -230,7 +233,10 @@ join_part(HammingJoin *join)
 	/* rows of one side alone */
 	for (int side = 0; side < 2; side++)
 		while (is_in_part(&readers[side], hash))
+		{
 			next_key(&readers[side]);
+			join->n_read++;
+		}
 }
 
 static void

@@ -14,7 +14,6 @@
 
 #include "core/host.h"
 #include "joins/input.h"
-#include "server/progress.h"
 
 /*
  * Rows by number
@@ -198,7 +197,6 @@ simdup_read_input(SimdupJoinInput *input, SimdupKeyTake take, void *arg)
 			MemoryContextSwitchTo(context);
 			add_row(input->rows, row);
 			input->n++;
-			simdup_progress_done(input->n);
 		}
 		MemoryContextReset(row_context);
 	}

@@ -357,7 +357,7 @@ sort_ranks(const ShingleSearch *search, ShingleSets *lists)
 	SimdupPairSort *sort = begin_sort(search->join);
 	const int64 width = sizeof(uint32);
 
-	simdup_progress_phase("ranking shingles", lists->size / width);
+	simdup_progress_phase("ranking shingles", search->keys->n);
 	for (int64 offset = 0; offset < lists->size;)
 	{
 		uint64 rank;
@@ -372,7 +372,8 @@ sort_ranks(const ShingleSearch *search, ShingleSets *lists)
 			CHECK_FOR_INTERRUPTS();
 			simdup_pairsort_put(sort, lists->sets[i], rank);
 		}
-		simdup_progress_done(offset / width);
+		simdup_progress_done(
+			(int64) ((double) offset / (double) lists->size * search->keys->n));
 	}
 	simdup_pairsort_perform(sort);
 	return sort;
@@ -464,11 +465,11 @@ read_ranks(void *arg, uint32_t set, uint32_t *ranks)
 
 /* Show the progress: of SimdupSetJoin. */
 static void
-show_progress(void *arg pg_attribute_unused(), uint32_t done, uint32_t total)
+show_progress(void *arg, double done)
 {
-	if (done == 1)
-		simdup_progress_phase("joining", total);
-	simdup_progress_look(done);
+	const ShingleSearch *search = arg;
+
+	simdup_progress_look((int64) (done * search->keys->n));
 }
 
 static void
@@ -484,6 +485,7 @@ join_sets(ShingleSearch *search)
 						  .arg = search};
 
 	rank_shingles(search);
+	simdup_progress_phase("joining", search->keys->n);
 	sets.n_ranks = search->n_ranks;
 	sets.all_ranks = search->all_ranks;
 	sets.common_from = search->common_from;

@@ -146,6 +146,7 @@ typedef struct Runs
 	SimdupElement *words[2]; /* of the places */
 	SimdupSorted places[2];	 /* in them */
 	uint32 *positions;		 /* of the run that is sorted */
+	double share;			 /* of the join, for the runs by one block */
 } Runs;
 
 /* Return the bytes of the starts of a run's buckets. */
@@ -273,14 +274,19 @@ join_runs(Runs *runs, SimdupTempFile *file, int64 n)
 	for (uint32 i = 0; i < runs->n; i++)
 	{
 		read_run(runs, i, 0);
+		runs->join->share = runs->share / runs->n / (runs->n - i);
 		if (!cross)
 			join_places(runs, true);
+		runs->join->done += runs->join->share;
 		for (uint32 j = i + 1; j < runs->n; j++)
+		{
 			if (!cross || runs->runs[i].is_second != runs->runs[j].is_second)
 			{
 				read_run(runs, j, 1);
 				join_places(runs, false);
 			}
+			runs->join->done += runs->join->share;
+		}
 	}
 	runs->join->disk += simdup_tempfile_size(runs->file);
 	simdup_tempfile_close(runs->file);
@@ -299,10 +305,14 @@ plan_runs(Runs *runs, SimdupTempFile *file, int64 n)
 
 /* Join the elements of a file that is a few times as long as the memory. */
 static void
-join_by_runs(SimdupElementJoin *join, SimdupTempFile *file, int64 n)
+join_by_runs(SimdupElementJoin *join, SimdupTempFile *file, int64 n,
+			 double share)
 {
 	Size most = (Size) join->capacity;
-	Runs runs = {.join = join, .most = (uint32) most, .block = -1};
+	Runs runs = {.join = join,
+				 .most = (uint32) most,
+				 .block = -1,
+				 .share = share};
 
 	simdup_free(join->elements);
 	simdup_free(join->scratch);
@@ -313,6 +323,7 @@ join_by_runs(SimdupElementJoin *join, SimdupTempFile *file, int64 n)
 	{
 		for (int i = 0; i < 2; i++)
 			runs.places[i].starts = simdup_alloc((most + 2) * sizeof(uint32));
+		runs.share /= runs.plan.n_blocks;
 		runs.positions = simdup_alloc(most * sizeof(uint32));
 		for (runs.block = 0; runs.block < runs.plan.n_blocks; runs.block++)
 			join_runs(&runs, file, n);
@@ -384,12 +395,13 @@ sort_by_block(const SimdupElementJoin *join, SimdupTempFile *file, int64 n,
 	return sort;
 }
 
-static void join_run(SimdupElementJoin *join, int64 n, SimdupTempFile *file);
+static void join_run(SimdupElementJoin *join, int64 n, SimdupTempFile *file,
+					 double share);
 
-/* Sort by one block, join its runs. */
+/* Sort by one block, join its runs. An element has this share of the whole join. */
 static void
 join_by_block(SimdupElementJoin *join, SimdupTempFile *file, int64 n,
-			  uint64 block)
+			  uint64 block, double share)
 {
 	int rotation = (pg_leftmost_one_pos64(block) + 1) % 64;
 	SimdupPairSort *sort = sort_by_block(join, file, n, rotation);
@@ -406,14 +418,14 @@ join_by_block(SimdupElementJoin *join, SimdupTempFile *file, int64 n,
 		element.fp = simdup_rotate64(word, (64 - rotation) % 64);
 		if (n_run > 0 && (element.fp & block) != run_value)
 		{
-			join_run(join, n_run, run);
+			join_run(join, n_run, run, share * (double) n_run);
 			run = NULL;
 			n_run = 0;
 		}
 		run_value = element.fp & block;
 		add_to_run(join, &run, &n_run, element);
 	}
-	join_run(join, n_run, run);
+	join_run(join, n_run, run, share * (double) n_run);
 	join->pairs.path.same = same;
 	join->disk += simdup_pairsort_disk(sort);
 	simdup_pairsort_end(sort);
@@ -421,7 +433,8 @@ join_by_block(SimdupElementJoin *join, SimdupTempFile *file, int64 n,
 
 /* Join by the blocks of the varying bits. Return false if there are too few. */
 static bool
-join_by_blocks(SimdupElementJoin *join, SimdupTempFile *file, int64 n)
+join_by_blocks(SimdupElementJoin *join, SimdupTempFile *file, int64 n,
+			   double share)
 {
 	SimdupPairPath *path = &join->pairs.path;
 	int n_blocks = join->pairs.max_distance + 1;
@@ -440,30 +453,33 @@ join_by_blocks(SimdupElementJoin *join, SimdupTempFile *file, int64 n)
 	join->capacity = Max(join->capacity / 2, 64);
 	for (int i = 0; i < n_blocks; i++)
 	{
-		join_by_block(join, file, n, blocks[i]);
+		join_by_block(join, file, n, blocks[i], share / n_blocks / (double) n);
 		path->skipped[path->n_skipped++] = blocks[i];
+		join->pairs.progress(join->pairs.arg, 0);
 	}
 	path->n_skipped = n_skipped;
 	join->capacity = capacity;
 	return true;
 }
 
-/* Join a run of elements, in a file if it is too long for memory. */
+/* Join a run, in a file if it is too long for memory: a share of the whole join. */
 static void
-join_run(SimdupElementJoin *join, int64 n, SimdupTempFile *file)
+join_run(SimdupElementJoin *join, int64 n, SimdupTempFile *file, double share)
 {
 	int k = join->pairs.max_distance;
 
 	if (file == NULL)
 	{
+		join->share = share;
 		join_in_memory(join, n);
+		join->done += share;
 		return;
 	}
 	check_stack_depth();
 	/* the more memories, the more pairs of runs; the larger k, the more sorts */
 	if (k > MAX_BLOCK_DISTANCE || n / join->capacity < (int64) k * k ||
-		!join_by_blocks(join, file, n))
-		join_by_runs(join, file, n);
+		!join_by_blocks(join, file, n, share))
+		join_by_runs(join, file, n, share);
 	join->disk += simdup_tempfile_size(file);
 	simdup_tempfile_close(file);
 }
@@ -474,8 +490,9 @@ simdup_elements_join(SimdupElementJoin *join)
 	SimdupTempFile *file = join->file;
 
 	join->file = NULL;
+	join->done = 0;
 	if (join->pairs.max_distance > 0)
-		join_run(join, join->n, file);
+		join_run(join, join->n, file, 1);
 	else
 		simdup_tempfile_close(file);
 	join->n = 0;

@@ -30,7 +30,9 @@ typedef struct SimdupElementJoin
 	SimdupTempFile *file;
 	SimdupElement *scratch;
 	Size scratch_room;
-	int64 disk; /* bytes of files that are closed */
+	int64 disk;	  /* bytes of files that are closed */
+	double done;  /* share of the join that is over */
+	double share; /* of the join in memory that runs */
 } SimdupElementJoin;
 
 /* Return how many elements fit in this memory. */

@@ -134,28 +134,40 @@ is( sql(q{SET work_mem = '64kB'; SELECT simdup_cluster(i, fp_of(i), 3) OVER (ORD
 }
 
 # --- progress: messages come when asked for, and not otherwise. No phase comes twice,
-# and within a phase no number goes back.
+# and within a phase no number goes back, nor beyond the total. Each phase has one total,
+# and no later one is less. Most of a comparison is told as it goes on.
 
 my $skewed = "FROM rows WHERE kind = 'skewed'";
+my $anti = "(SELECT id FROM rows a WHERE kind = 'copies' AND NOT EXISTS (SELECT FROM rows b WHERE kind = 'skewed' AND simhash_within(a.fp, b.fp, %d)))";
+my $texts = "(SELECT i, md5((i / 2)::text) || repeat(' lorem ' || i % 9, 4) AS body FROM generate_series(1, 6000) i)";
+my $alike = "(WITH t AS MATERIALIZED $texts SELECT a.i FROM t a JOIN t b ON a.i < b.i AND simdup_resembles(a.body, b.body, 0.9, 1))";
 for my $case (
 	[ '1GB', 'Hamming Join', pairs_of('skewed', 3) ],
 	[ '64kB', 'Hamming Join', pairs_of('skewed', 1) ],
+	[ '1GB', 'Hamming Join', sprintf($anti, 4) ],
+	[ '64kB', 'Hamming Join', sprintf($anti, 1) ],
+	[ '64kB', 'Hamming Join', sprintf($anti, 5) ],
+	[ '64kB', 'Shingle Join', $alike ],
 	[ '1GB', 'simdup_cluster', "(SELECT id, simdup_cluster(id, fp, 4, 'connected') OVER (ORDER BY id) $skewed)" ],
 	[ '1GB', 'simdup_cluster', "(SELECT id, simdup_cluster(id, fp, 4) OVER (ORDER BY id) $skewed)" ],
 	[ '64kB', 'simdup_cluster', "(SELECT id, simdup_cluster(id, fp, 3) OVER (ORDER BY id) $skewed)" ])
 {
 	my ($memory, $name, $rows) = @$case;
 	my (undef, undef, $stderr) = $node->psql('postgres', "SET work_mem = '$memory'; SET simdup.progress_interval = 1; SELECT count(r) FROM $rows AS r");
-	my @told = $stderr =~ /NOTICE:  $name: ([a-z ]+), (\d+)/g;
-	my (%last, @phases, $back);
+	my @told = $stderr =~ /NOTICE:  $name: ([a-z ]+), (\d+)(?: of (\d+))?$/mg;
+	my (%last, %total, @phases, $back);
+	my $most = 0;
 
-	while (my ($phase, $done) = splice(@told, 0, 2))
+	while (my ($phase, $done, $total) = splice(@told, 0, 3))
 	{
 		push @phases, $phase if !@phases || $phases[-1] ne $phase;
-		$back = 1 if $done < ($last{$phase} // 0);
+		$back = 1 if $done < ($last{$phase} // 0) || $done > ($total // $done);
+		$back = 1 if ($total // 0) != ($total{$phase} //= $total // 0) || ($total // $most) < $most;
+		$most = $total // $most;
 		$last{$phase} = $done;
 	}
-	like($stderr, qr/NOTICE:  $name: comparing, \d+ of \d+/, "$name, $memory: progress is told");
+	my $phase = $name eq 'Shingle Join' ? 'joining' : 'comparing';
+	cmp_ok(2 * ($last{$phase} // 0), '>=', $total{$phase} || 1, "$name, $memory: progress is told");
 	ok(!$back && @phases == keys %last, "$name, $memory: and never goes back (@phases)");
 	(undef, undef, $stderr) = $node->psql('postgres', "SET work_mem = '$memory'; SET simdup.progress_interval = 0; SELECT count(r) FROM $rows AS r");
 	is($stderr, '', "$name, $memory: no progress is told where it is turned off");

@@ -539,7 +539,10 @@ join_chunk(Chunk *chunk)
 		probe_index(chunk, set, number);
 		if (i < chunk->n)
 			insert_set(chunk);
-		join->progress(join->arg, i + 1, join->n - chunk->first);
+		join->progress(join->arg,
+					   (chunk->first + (double) chunk->n * (i + 1) /
+										   (join->n - chunk->first)) /
+						   join->n);
 	}
 }
 

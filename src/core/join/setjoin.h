@@ -29,8 +29,8 @@ typedef struct SimdupSetJoin
 	bool (*is_pair)(void *arg, uint32_t a, uint32_t b);
 	/* Receives each pair of sets, a < b. */
 	void (*sink)(void *arg, uint32_t a, uint32_t b);
-	/* Receives how many of all sets have met all others of this pass. */
-	void (*progress)(void *arg, uint32_t done, uint32_t total);
+	/* Receives the share done, 0 to 1, which never falls. */
+	void (*progress)(void *arg, double done);
 	void *arg;
 } SimdupSetJoin;
 
