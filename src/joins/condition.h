@@ -77,6 +77,9 @@ extern bool simdup_recognize_condition(PlannerInfo *root, Node *clause,
 									   Relids outer, Relids inner,
 									   SimdupCondition *condition);
 
+/* Install the planner's hook for paths by indexes of texts (text_paths.c). */
+extern void simdup_text_paths_init(void);
+
 /* Make a condition one of the alternative. Return false if there is none. */
 extern bool simdup_use_alternative(SimdupCondition *condition);
 

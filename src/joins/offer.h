@@ -54,9 +54,6 @@ extern bool simdup_offer_is_dominated(const JoinOffer *offer);
 /* Set the cost of a path whose rows are set. */
 extern void simdup_offer_cost(const JoinOffer *offer, Path *path);
 
-/* Install the hook for paths by indexes of texts. */
-extern void simdup_text_paths_init(void);
-
 /* Install the planner's hooks and the node, once, when the module loads. */
 extern void simdup_joins_init(void);
 

@@ -22,7 +22,7 @@
 
 #include "index/hamming/am.h"
 #include "index/selectivity.h"
-#include "joins/offer.h"
+#include "joins/condition.h"
 #include "server/arguments.h"
 #include "type/simhash64.h"
 

@@ -159,8 +159,8 @@ add_entry(NearSearch *search, const NearRow *entry)
 
 /*
  * Collect the near entries of all indexes, nearest first. A flag takes those of equal
- * fingerprints, and then all others. The operator is that of the access method: an index of any
- * operator class holds fingerprints.
+ * fingerprints, and then all others. The operator is that of the access method: an
+ * index of any operator class holds fingerprints.
  */
 static void
 collect_entries(TriggerState *state)
@@ -378,6 +378,7 @@ read_next_distance(TriggerState *state)
 		known->least = search->rows[begin].entry;
 	}
 }
+
 const NearRow *
 simdup_trigger_next_near(TriggerState *state)
 {
@@ -408,6 +409,7 @@ simdup_trigger_next_near(TriggerState *state)
 	MemoryContextSwitchTo(caller);
 	return found;
 }
+
 const NearRow *
 simdup_trigger_first_near(TriggerState *state)
 {

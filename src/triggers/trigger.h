@@ -98,10 +98,9 @@ typedef struct NearRow
 typedef struct NearSearch
 {
 	Snapshot snapshot; /* NULL: nothing may be found */
-	CommandId
-		command; /* that wrote the new row, if that decides which row is newer */
-	bool asks;	 /* for each row: does the user see it? */
-	Datum new_row; /* for the condition; 0 if not made yet */
+	CommandId command; /* that wrote the new row, if it decides which is newer */
+	bool asks;		   /* for each row: does the user see it? */
+	Datum new_row;	   /* for the condition; 0 if not made yet */
 
 	NearRow entry;	 /* read last */
 	bool knows_rows; /* of the leaf, some are known */
@@ -313,8 +312,8 @@ extern bool simdup_trigger_passes_over(TriggerState *state,
 extern Oid simdup_trigger_find_condition(const TriggerState *state);
 
 /*
- * Find out whether a search asks if the user sees a near row. Return false if the trigger tells
- * the user of rows, and the user may read none.
+ * Find out whether a search asks if the user sees a near row. Return false if the
+ * trigger tells the user of rows, and the user may read none.
  */
 extern bool simdup_trigger_may_search(TriggerState *state);
 
