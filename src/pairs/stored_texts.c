@@ -158,8 +158,9 @@ void
 simdup_stored_texts_add(SimdupStoredTexts *contents, Datum content)
 {
 	uint32 n_known = simdup_keynumbers_count(contents->numbers);
+	const void *bytes = PG_DETOAST_DATUM(content);
 
-	content = PointerGetDatum(PG_DETOAST_DATUM(content));
+	content = PointerGetDatum(bytes);
 	if (contents->by_sketch)
 	{
 		int bits = VARBITLEN(DatumGetVarBitP(content));
@@ -176,10 +177,10 @@ simdup_stored_texts_add(SimdupStoredTexts *contents, Datum content)
 		return;
 	if (n_known >= contents->most_numbers)
 		simdup_pairsort_put(contents->late,
-							simdup_city64_long(VARDATA(content),
-											   VARSIZE(content) - VARHDRSZ),
+							simdup_city64_long(VARDATA(bytes),
+											   VARSIZE(bytes) - VARHDRSZ),
 							contents->n - 1);
-	contents->n_bytes += VARSIZE(DatumGetPointer(content));
+	contents->n_bytes += VARSIZE(bytes);
 	if (contents->n_bytes > contents->memory)
 		simdup_keys_spill(contents->store);
 }
