@@ -12,6 +12,7 @@
 #include "executor/spi.h"
 #include "fmgr.h"
 #include "nodes/execnodes.h"
+#include "utils/hsearch.h"
 #include "utils/rel.h"
 #include "utils/typcache.h"
 
