@@ -70,9 +70,9 @@ simdup_progress_begin(const char *function, bool goes_on)
 	end->callback.func = progress_end;
 	end->callback.arg = end;
 	MemoryContextRegisterResetCallback(CurrentMemoryContext, &end->callback);
-	progress = (Progress){.function = function, .phase = "starting"};
-	if (!goes_on)
+	if (!goes_on && progress.function == NULL)
 		last_report = GetCurrentTimestamp();
+	progress = (Progress){.function = function, .phase = "starting"};
 }
 
 void

@@ -11,8 +11,9 @@ extern void simdup_progress_init(void);
 
 /*
  * Begin to report for the named function, until the current memory context is
- * reset or deleted, on every way out. Without it the calls below do nothing. Short
- * runs of one statement go on from the last report.
+ * reset or deleted, on every way out. Without it the calls below do nothing. The
+ * interval to the next report begins anew, unless this run goes on from an earlier one
+ * of its call, or runs inside another batch.
  */
 extern void simdup_progress_begin(const char *function, bool goes_on);
 
