@@ -205,9 +205,10 @@ show_share(void *arg, double done)
 {
 	const FingerprintJoin *join = arg;
 	const SimdupFingerprints *f = join->fingerprints;
-	double part = join->elements.done + join->elements.share * done;
+	double part = simdup_elements_share(&join->elements, done);
 	double share =
 		((double) join->n_done + (double) join->n_scope * part) / (double) f->n;
+
 	simdup_progress_look((int64) (f->shown + share * (f->show - f->shown)));
 }
 

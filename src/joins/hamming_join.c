@@ -175,7 +175,7 @@ show_share(void *arg, double done)
 	HammingJoin *join = arg;
 	double n = (double) (join->n_read - join->n_before);
 
-	done = join->elements.done + join->elements.share * done;
+	done = simdup_elements_share(&join->elements, done);
 	simdup_progress_look(join->n_before + (int64) (n * done));
 }
 

@@ -35,6 +35,13 @@ typedef struct SimdupElementJoin
 	double share; /* of the join in memory that runs */
 } SimdupElementJoin;
 
+/* Return the share of the whole join that is over, by that of the one in memory. */
+static inline double
+simdup_elements_share(const SimdupElementJoin *join, double done)
+{
+	return join->done + join->share * done;
+}
+
 /* Return how many elements fit in this memory. */
 extern int64 simdup_elements_in(int64 memory);
 

@@ -17,6 +17,7 @@
 #include "core/fingerprint/hamming.h"
 #include "core/host.h"
 #include "index/hamming/am.h"
+#include "index/hamming/page.h"
 #include "triggers/trigger.h"
 #include "type/simhash64.h"
 
@@ -123,9 +124,7 @@ find_known(TriggerState *state, uint64 value, Oid index, BlockNumber leaf,
 static Known *
 find_known_row(TriggerState *state, const NearRow *near, HASHACTION action)
 {
-	return find_known(state,
-					  (uint64) ItemPointerGetBlockNumber(&near->entry) << 16 |
-						  ItemPointerGetOffsetNumber(&near->entry),
+	return find_known(state, hamming_row_of_tid(&near->entry),
 					  near->target->index, 0, action);
 }
 
