@@ -46,7 +46,8 @@ CREATE FUNCTION simhash_ballsel(internal, oid, internal, integer) RETURNS float8
 CREATE FUNCTION simhash_balljoinsel(internal, oid, internal, smallint, internal) RETURNS float8
   AS 'MODULE_PATHNAME', 'simdup_balljoinsel' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_ballsel(internal, oid, internal, integer) IS 'selectivity of <@, @> and <~@';
-COMMENT ON FUNCTION simhash_balljoinsel(internal, oid, internal, smallint, internal) IS 'join selectivity';
+COMMENT ON FUNCTION simhash_balljoinsel(internal, oid, internal, smallint, internal) IS
+  'join selectivity of <@, @> and <~@';
 
 CREATE OPERATOR <@ (LEFTARG = simhash64, RIGHTARG = simhash_ball, FUNCTION = simhash_in_ball,
   COMMUTATOR = @>, RESTRICT = simhash_ballsel, JOIN = simhash_balljoinsel);
@@ -58,4 +59,5 @@ COMMENT ON OPERATOR @> (simhash_ball, simhash64) IS 'fingerprint is within the r
 CREATE FUNCTION simhash_within(a simhash64, b simhash64, max_distance integer DEFAULT 8) RETURNS boolean
   AS 'MODULE_PATHNAME', 'simdup_simhash_within' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 0.1
   SUPPORT simdup_support;
-COMMENT ON FUNCTION simhash_within(simhash64, simhash64, integer) IS 'distance <= max_distance, by an index';
+COMMENT ON FUNCTION simhash_within(simhash64, simhash64, integer) IS
+  'is the Hamming distance of a and b at most max_distance? Uses a hamming index on either column';

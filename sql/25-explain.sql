@@ -22,7 +22,8 @@ COMMENT ON FUNCTION simdup_own_text(text, text) IS 'passages of a text that anot
 
 CREATE FUNCTION simdup_common_text(contents text[], share float8 DEFAULT 0.5) RETURNS text
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000;
-COMMENT ON FUNCTION simdup_common_text(text[], float8) IS 'passages that a share of the texts has';
+COMMENT ON FUNCTION simdup_common_text(text[], float8) IS
+  'passages that at least this share of the texts have, as in the text with most of them; NULL without any';
 
 CREATE FUNCTION simdup_without(content text, passages text[]) RETURNS text
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;

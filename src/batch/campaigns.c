@@ -23,8 +23,8 @@
 #define MOST_OF_LETTER 0.8
 
 /*
- * Relatives have so much of the shorter one in common, in so many passages. The block
- * that counts most is left out: a footer makes no relatives.
+ * Relatives have this share of the shorter letter in common, in RELATED_PASSAGES
+ * passages or more. The block that counts most is left out: a footer makes no relatives.
  */
 #define RELATED_SHARE 0.06
 #define RELATED_PASSAGES 3

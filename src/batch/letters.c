@@ -19,8 +19,8 @@
 #define ALL_SAMPLED 20
 
 /*
- * Shingles of at least so many letters are a block if these are about as many, and
- * the first BLOCK_SAMPLE of them are the same.
+ * A block has shingles that are in LEAST_OF_BLOCK letters or more: each in about as
+ * many letters, of which the first BLOCK_SAMPLE are the same.
  */
 #define LEAST_OF_BLOCK 4
 #define BLOCK_SAMPLE 64

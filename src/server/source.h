@@ -104,8 +104,8 @@ typedef struct SimdupKeyNumbers SimdupKeyNumbers;
 
 /*
  * Begin numbers for the keys of an empty store, which gets each key once. The
- * collation says which texts are equal. In a store on disk, each look-up of a known key is a
- * read.
+ * collation says which texts are equal. In a store on disk, each
+ * look-up of a known key is a read.
  */
 extern SimdupKeyNumbers *simdup_keynumbers_begin(SimdupKeys *keys, Oid type,
 												 Oid collation);
@@ -120,8 +120,8 @@ extern void simdup_keynumbers_expect_order(SimdupKeyNumbers *numbers);
 #define SIMDUP_MANY_KEYS 256
 
 /*
- * Limit the memory by which keys are found, before the first of them. Return the number of
- * keys that this is enough for. A later one gets a new number each time.
+ * Limit the memory of the table that finds keys, before the first of them. Return how
+ * many keys fit in it. A key that comes later gets a new number each time.
  */
 extern uint32 simdup_keynumbers_limit(SimdupKeyNumbers *numbers, Size memory);
 
