@@ -8,7 +8,10 @@ use Exporter qw(import);
 use IPC::Run ();
 use PostgreSQL::Test::Utils;
 
-our @EXPORT_OK = qw(one_of has_node n_started peak_kb ran said);
+our @EXPORT_OK = qw($whole has_node n_started one_of peak_kb ran said);
+
+# make test-all has larger tables, and more of each.
+our $whole = ($ENV{SUITE} // '') eq 'whole';
 
 # One of the arguments, by chance.
 sub one_of { return $_[ int rand @_ ]; }
