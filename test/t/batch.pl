@@ -3,8 +3,6 @@
 # far they are. The report is the same page in any encoding.
 #
 # join_limits.pl stops joins and lets them fail, and memory.pl repeats both.
-#
-# Depends on the server's internals.
 
 use strict;
 use warnings;

@@ -2,7 +2,7 @@
 # and VACUUM; standbys follow; writers, VACUUM and readers meet. Afterwards the
 # index is sound, and finds the rows of the table.
 #
-# make test-all has more rounds, and lets the writers meet for longer.
+# How often it is killed, and how many seconds the writers meet, is the suite's affair.
 #
 # Depends on the server's internals.
 
@@ -13,14 +13,15 @@ use FindBin;
 use lib $FindBin::RealBin;
 
 use Hamming;
-use Helpers qw($whole);
+use Helpers qw($lean $whole);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(sleep time);
 
-my $rounds = $whole ? 12 : $Hamming::of_texts ? 4 : 8;
-my $seconds = $whole ? 15 : $Hamming::of_texts ? 3 : 5;
+my $few = $Hamming::of_texts || $lean;
+my $rounds = $whole ? 12 : $few ? 4 : 8;
+my $seconds = $whole ? 15 : $few ? 3 : 5;
 
 my $primary = PostgreSQL::Test::Cluster->new('primary');
 $primary->init(allows_streaming => 1, extra => [ '--locale=C', '--encoding=UTF8' ]);

@@ -16,13 +16,13 @@ use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
 
-use Helpers qw(has_node one_of);
+use Helpers qw($lean $whole has_node one_of);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $seed = $ENV{SIMDUP_SEED} // 1;
-my $n_statements = $ENV{SIMDUP_STATEMENTS} // { whole => 2000, lean => 100 }->{ $ENV{SUITE} // '' } // 200;
+my $n_statements = $ENV{SIMDUP_STATEMENTS} // ($whole ? 2000 : $lean ? 100 : 200);
 
 sub chance { return rand() < $_[0]; }
 
