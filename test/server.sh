@@ -200,10 +200,12 @@ sweep_scratch()
 }
 
 # private_install [FLAGS]: build, and install privately, bin in $bindir. A module with
-# other flags of the compiler is built in a copy.
+# other flags of the compiler is built in a copy. Bitcode, which clang makes once more, is
+# for JIT alone.
 private_install()
 {
-  local tree=$root prefix=$scratch/pg include folder
+  local tree=$root prefix=$scratch/pg include folder llvm=with_llvm=no
+  [[ $SUITE != whole && ${SETTINGS:-} != *jit=on* ]] || llvm=''
   if [ $# != 0 ]; then
     tree=$scratch/sources
     mkdir "$tree"
@@ -226,8 +228,8 @@ private_install()
   # An installed simdup is not the one under test.
   rm -rf "$pkglibdir"/simdup.so "$pkglibdir"/bitcode/simdup* "$sharedir"/extension/simdup*
 
-  make -s -j "$jobs" -C "$tree" PG_CONFIG="$PG_CONFIG" all >&2
-  make -s -C "$tree" PG_CONFIG="$PG_CONFIG" install bindir="$bindir" \
+  make -s -j "$jobs" -C "$tree" $llvm PG_CONFIG="$PG_CONFIG" all >&2
+  make -s -C "$tree" $llvm PG_CONFIG="$PG_CONFIG" install bindir="$bindir" \
     pkglibdir="$pkglibdir" datadir="$sharedir" docdir="$scratch/doc" >&2
   [ "$(id -u)" != 0 ] || chown -R "$server_user" "$prefix"
   export PATH="$bindir:$PATH"

@@ -91,17 +91,13 @@ unit_tests()
 scripts()
 {
   local name
-  local -a first=() others=()
   for name in $(names_in t pl); do
+    is_wanted "test/t/$name.pl" || continue
     case $name in
-      limits | hamming_text | hamming | join_limits | replica | removal) first+=("test/t/$name.pl") ;;
-      *) ! is_wanted "test/t/$name.pl" || others+=("test/t/$name.pl") ;;
+      batch | campaigns | hamming* | join_* | limits | removal | replica) files=("test/t/$name.pl" "${files[@]}") ;;
+      *) files+=("test/t/$name.pl") ;;
     esac
   done
-  for name in "${first[@]}"; do
-    ! is_wanted "$name" || files=("$name" "${files[@]}")
-  done
-  files+=("${others[@]}")
 }
 
 # initdb_once: initdb takes a second of processor time, and most of the hundred clusters of a

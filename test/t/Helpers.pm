@@ -8,7 +8,11 @@ use Exporter qw(import);
 use IPC::Run ();
 use PostgreSQL::Test::Utils;
 
-our @EXPORT_OK = qw(one_of has_node n_started peak_kb ran said);
+our @EXPORT_OK = qw($lean $whole has_node n_started one_of peak_kb ran said);
+
+# make test-all has larger tables and more random cases, and the other servers of .ci/run fewer.
+our $whole = ($ENV{SUITE} // '') eq 'whole';
+our $lean = ($ENV{SUITE} // '') eq 'lean';
 
 # One of the arguments, by chance.
 sub one_of { return $_[ int rand @_ ]; }

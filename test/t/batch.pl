@@ -3,8 +3,6 @@
 # far they are. The report is the same page in any encoding.
 #
 # join_limits.pl stops joins and lets them fail, and memory.pl repeats both.
-#
-# Depends on the server's internals.
 
 use strict;
 use warnings;
@@ -32,10 +30,10 @@ sql(q{
   -- more than 256 kB of each
   INSERT INTO rows SELECT 'copies', i, CASE WHEN i % 10 = 0
       THEN (fp_of(i / 20)::bigint # (1::bigint << i % 61) # (1::bigint << i % 59))::simhash64 ELSE fp_of(i) END
-    FROM generate_series(1, 60000) i;
+    FROM generate_series(1, 30000) i;
   -- three values of the high half: runs that do not fit in memory either
   INSERT INTO rows SELECT 'skewed', i, (fp_of(i)::bigint & 4294967295 | (i % 3)::bigint << 40)::simhash64
-    FROM generate_series(1, 60000) i;
+    FROM generate_series(1, 30000) i;
   -- all of 16 bits: dense, and hardly anything to cut
   INSERT INTO rows SELECT 'dense', i, ((i & 255)::bigint | ((i >> 8)::bigint << 50))::simhash64
     FROM generate_series(0, 65535) i;

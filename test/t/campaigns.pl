@@ -452,7 +452,7 @@ SQL
 	return;
 }
 
-for my $seed (1 .. ($whole ? 60 : 6))
+for my $seed (1 .. ($whole ? 60 : 3))
 {
 	srand $seed;
 	my $min = one_of(0, 0.2, 0.35, 0.35, 0.35, 0.6, 1);
@@ -471,7 +471,7 @@ if ($whole)
 	compare("exchanged phrases of $_ among 10,000", 0.35, exchanged_rows(0, 10000, $_)) for 600, 5000;
 	compare("$_ all alike among 10,000", 0.35, random_rows(0, 10000, 1, $_)) for 600, 5000, 10000;
 }
-cmp_ok($follow{$_}, '>', 100 * ($whole ? 60 : 6), "rows that follow another one by $_: $follow{$_}") for sort keys %follow;
+cmp_ok($follow{$_}, '>', 100 * ($whole ? 60 : 3), "rows that follow another one by $_: $follow{$_}") for sort keys %follow;
 
 # --- precision and recall
 

@@ -1,8 +1,6 @@
 # existing_table: the page "An existing table" fills a table at once, in batches, and by
 # a bulk load. Each sets what its trigger sets for rows that arrive one by one, also beside a
 # session that edits. The statements are those of the page.
-#
-# Depends on the server's internals.
 
 use strict;
 use warnings;

@@ -15,7 +15,7 @@ use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
 
-use Helpers qw(one_of);
+use Helpers qw($whole one_of);
 use IPC::Run ();
 use List::Util qw(first max sum0);
 use PostgreSQL::Test::Cluster;
@@ -491,7 +491,7 @@ SQL
 	return;
 }
 
-my $steps = ($ENV{SUITE} // '') eq 'whole' ? 2000 : 240;
+my $steps = $whole ? 2000 : 240;
 my $seed = 0;
 for my $method ('leader', 'connected')
 {

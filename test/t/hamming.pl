@@ -11,6 +11,7 @@ use FindBin;
 use lib $FindBin::RealBin;
 
 use Hamming;
+use Helpers qw($lean $whole);
 use IPC::Run;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
@@ -34,12 +35,12 @@ sub agrees
 }
 
 # --- all kinds of values, through the life of a table
-my $n = 6000;
+my $n = $whole ? 6000 : 2000;
 for my $kind (qw(uniform clustered equal near sign nothing mixed))
 {
 	$node->safe_psql('postgres', "CREATE TABLE $kind (id bigint, fp simhash64); SELECT fill('$kind', '$kind', 1, $n);"
 		  . "CREATE INDEX ${kind}_fp ON $kind USING hamming (fp)");
-	agrees($kind, "$kind, built", 1);
+	agrees($kind, "$kind, built", $whole || $kind eq 'mixed' ? 1 : 3);
 	$node->safe_psql('postgres', "SELECT fill('$kind', '$kind', $n + 1, 2 * $n)");
 	agrees($kind, "$kind, inserted", 8);
 	$node->safe_psql('postgres', "UPDATE $kind SET fp = fingerprint('uniform', id) WHERE id % 5 = 0; UPDATE $kind SET id = -id WHERE id % 7 = 0;"
@@ -58,7 +59,7 @@ $node->safe_psql('postgres', "CREATE TABLE high (id bigint, fp simhash64); SELEC
 	  . 'CREATE INDEX high_fp ON high USING hamming (fp) WITH (fillfactor = 10)');
 is($node->safe_psql('postgres', "SELECT levels FROM simdup_index_stat('high_fp')"), '3', 'three levels');
 agrees('high', 'three levels', 16);
-$node->safe_psql('postgres', "SELECT fill('high', 'clustered', 30001, 60000)");
+$node->safe_psql('postgres', "SELECT fill('high', 'clustered', 30001, @{[ $whole ? 60000 : 36000 ]})");
 agrees('high', 'three levels, inserted', 16);
 
 # --- temporary files, and many equal rows
@@ -141,10 +142,11 @@ is($node->safe_psql('postgres', "SELECT n_rows FROM simdup_index_stat('pinned_fp
 is($node->safe_psql('postgres', "SELECT simdup_index_check('pinned_fp', true)"), '', 'and the index is sound');
 
 # --- the log, while a table doubles: splits, and tails that are sorted in
-$node->safe_psql('postgres', "CREATE TABLE logged (id bigint, fp simhash64); SELECT fill('logged', 'uniform', 1, 50000); CREATE INDEX logged_fp ON logged USING hamming (fp); CHECKPOINT");
+my $rows = $whole ? 50000 : 20000;
+$node->safe_psql('postgres', "CREATE TABLE logged (id bigint, fp simhash64); SELECT fill('logged', 'uniform', 1, $rows); CREATE INDEX logged_fp ON logged USING hamming (fp); CHECKPOINT");
 my $before = $node->safe_psql('postgres', 'SELECT pg_current_wal_insert_lsn()');
-$node->safe_psql('postgres', "SELECT fill('logged', 'uniform', 50001, 100000)");
-my $bytes = $node->safe_psql('postgres', "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '$before') / 50000");
+$node->safe_psql('postgres', "SELECT fill('logged', 'uniform', $rows + 1, 2 * $rows)");
+my $bytes = $node->safe_psql('postgres', "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '$before') / $rows");
 cmp_ok($bytes, '<=', 800, 'an insert writes at most 800 bytes');
 
 # --- corrupted pages are found, and never more than an error
@@ -163,10 +165,16 @@ sub write_changed
 	return;
 }
 
+# The pages of an index on texts are the same, and those of other servers: make test damages each
+# fourth of them.
+my $n_damages = 0;
+sub is_left_out { return ($Hamming::of_texts || $lean) && !$whole && $n_damages++ % 4; }
+
 # Then search and check.
 sub damaged
 {
 	my ($name, $change, $must_fail, $codes) = @_;
+	return if is_left_out();
 	write_changed($change);
 	$node->start;
 	my $failed = 0;
@@ -249,6 +257,7 @@ for my $what (sort keys %garbage)
 	{
 		for my $ahead (0, 4)
 		{
+			next if is_left_out();
 			like(
 				error_of("SET enable_$plan = off; SET effective_io_concurrency = $ahead; SELECT count(*) FROM high WHERE fp IS NOT NULL", $garbage{$what}),
 				qr/index "high_fp" is corrupted at block $leaf.*A TID is not one of the table/s,
@@ -259,6 +268,7 @@ for my $what (sort keys %garbage)
 for my $query ("SELECT count(*) FROM high WHERE simhash_within(fp, '0123456789abcdef', 3)",
 	'VACUUM (INDEX_CLEANUP ON) high', "INSERT INTO high VALUES (0, '0123456789abcdef')", "SELECT simdup_index_check('high_fp')")
 {
+	next if is_left_out();
 	like(
 		error_of($query, sub { substr(${ $_[0] }, 28, 4) = pack('L', 1) }),
 		qr/index "high_fp" has version 1, but version 2 is supported\nHINT: +Please REINDEX it/,
@@ -266,6 +276,7 @@ for my $query ("SELECT count(*) FROM high WHERE simhash_within(fp, '0123456789ab
 }
 for my $level (1, 3, 200)
 {
+	next if is_left_out();
 	like(
 		error_of('VACUUM (INDEX_CLEANUP ON) high', sub { substr(${ $_[0] }, 8192 * $leaf + 47, 1) = chr $level }),
 		qr/index "high_fp" is corrupted at block $leaf/,

@@ -11,6 +11,7 @@ use FindBin;
 use lib $FindBin::RealBin;
 
 use Hamming;
+use Helpers qw($whole);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -165,7 +166,7 @@ is($node->safe_psql('postgres', 'SELECT count(*) FROM progress WHERE done > tota
 # --- equal fingerprints and NULLs beyond the memory: how much goes to files
 for my $kind (qw(equal nothing near uniform))
 {
-	my $n = 200000;
+	my $n = $whole ? 200000 : 100000;
 	my $bytes = 'SELECT temp_bytes FROM pg_stat_database WHERE datname = current_database()';
 	$node->safe_psql('postgres', "CREATE TABLE large_$kind (id bigint, fp simhash64); SELECT fill('large_$kind', '$kind', 1, $n); SELECT pg_stat_force_next_flush()");
 	my $start = $node->safe_psql('postgres', $bytes);

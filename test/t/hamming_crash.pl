@@ -2,8 +2,7 @@
 # and VACUUM; standbys follow; writers, VACUUM and readers meet. Afterwards the
 # index is sound, and finds the rows of the table.
 #
-# HAMMING_ROUNDS=n kills n times (12 unless said), HAMMING_SECONDS=n is how long
-# the writers meet (15).
+# How often it is killed, and how many seconds the writers meet, is the suite's affair.
 #
 # Depends on the server's internals.
 
@@ -14,13 +13,15 @@ use FindBin;
 use lib $FindBin::RealBin;
 
 use Hamming;
+use Helpers qw($lean $whole);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(sleep time);
 
-my $rounds = $ENV{HAMMING_ROUNDS} // 12;
-my $seconds = $ENV{HAMMING_SECONDS} // 15;
+my $few = $Hamming::of_texts || $lean;
+my $rounds = $whole ? 12 : $few ? 4 : 8;
+my $seconds = $whole ? 15 : $few ? 3 : 5;
 
 my $primary = PostgreSQL::Test::Cluster->new('primary');
 $primary->init(allows_streaming => 1, extra => [ '--locale=C', '--encoding=UTF8' ]);

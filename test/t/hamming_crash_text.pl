@@ -10,8 +10,6 @@ use PostgreSQL::Test::Cluster;
 BEGIN
 {
 	$ENV{HAMMING_CLASS} = 'text';
-	$ENV{HAMMING_ROUNDS} //= 6;
-	$ENV{HAMMING_SECONDS} //= 8;
 }
 
 require "$FindBin::RealBin/hamming_crash.pl";

@@ -2,18 +2,20 @@
 # simdup_index_check finds it, or every search still finds the rows of a scan. A
 # hundred such faults in make test, a thousand in make test-all. Then the check
 # beside writers, splits and VACUUM, and on a standby: no false alarm.
-#
-# Depends on the server's internals.
 
 use strict;
 use warnings;
 
+use FindBin;
+use lib $FindBin::RealBin;
+
+use Helpers qw($whole);
 use IPC::Run ();
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $faults = ($ENV{SUITE} // '') eq 'whole' ? 1000 : 100;
+my $faults = $whole ? 1000 : 100;
 
 my ($include) = run_command([ $ENV{PG_CONFIG}, '--includedir-server' ]);
 my $library = PostgreSQL::Test::Utils::tempdir() . '/damage.so';

@@ -9,8 +9,6 @@
 # - aHash: of 8 by 8 pixels, whether a pixel is lighter than the mean.
 # - pHash: of 32 by 32 pixels, whether a low frequency (DCT) is above the median.
 #   The 64 lowest count, without the mean.
-#
-# Depends on the server's internals.
 
 use strict;
 use warnings;

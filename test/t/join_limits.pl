@@ -11,7 +11,7 @@ use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
 
-use Helpers qw(n_started peak_kb);
+use Helpers qw($whole n_started peak_kb);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -192,7 +192,7 @@ sub overtime
 for my $stage (sort keys %slow)
 {
 	like(sql("EXPLAIN $slow{$stage}"), qr/Custom Scan/, "$stage: by the node");
-	for my $case ([ 300, '' ], [ 1200, "SET work_mem = '256kB'; SET max_parallel_workers_per_gather = 2;" ])
+	for my $case ([ 300, '' ], [ $whole ? 1200 : 700, "SET work_mem = '256kB'; SET max_parallel_workers_per_gather = 2;" ])
 	{
 		my ($ms, $settings) = @$case;
 

@@ -6,7 +6,7 @@
 # A random statement has up to four tables, subqueries, views, partitioned tables, and
 # further clauses of all kinds. It runs as it is, prepared, by a cursor, in a loop, in a
 # correlated subquery, and in other ways, under random settings. There are 2,000 in make test-all,
-# 200 otherwise. SIMDUP_SEED=n SIMDUP_STATEMENTS=1 repeats the statement that failed.
+# 200 in make test, and 100 under SUITE=lean. SIMDUP_SEED=n SIMDUP_STATEMENTS=1 repeats the statement that failed.
 #
 # Depends on the server's internals.
 
@@ -16,13 +16,13 @@ use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
 
-use Helpers qw(has_node one_of);
+use Helpers qw($lean $whole has_node one_of);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $seed = $ENV{SIMDUP_SEED} // 1;
-my $n_statements = $ENV{SIMDUP_STATEMENTS} // (($ENV{SUITE} // '') eq 'whole' ? 2000 : 200);
+my $n_statements = $ENV{SIMDUP_STATEMENTS} // ($whole ? 2000 : $lean ? 100 : 200);
 
 sub chance { return rand() < $_[0]; }
 

@@ -1,6 +1,4 @@
 # memory: a session that calls every function again and again does not grow.
-#
-# Depends on the server's internals.
 
 use strict;
 use warnings;

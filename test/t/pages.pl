@@ -12,8 +12,6 @@
 # Another kind of fence is an error, and so is a shell line without a rule.
 # Each page begins with a fence that runs. Links must lead to a file and a heading, and
 # pages must be short.
-#
-# Depends on the server's internals.
 
 use strict;
 use warnings;

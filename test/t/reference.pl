@@ -7,8 +7,6 @@
 # result, spelled as the catalog's entry below. A missing row fails, as do an extra one
 # and another name, type, default or result. The second cell is a paragraph at most.
 # A cell may hold several signatures with one result.
-#
-# Depends on the server's internals.
 
 use strict;
 use warnings;

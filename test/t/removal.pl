@@ -15,7 +15,7 @@ use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
 
-use Helpers qw(one_of);
+use Helpers qw($whole one_of);
 use List::Util qw(shuffle);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
@@ -236,7 +236,7 @@ sub check_schema
 	return;
 }
 
-my $schemas = ($ENV{SUITE} // '') eq 'whole' ? 170 : 34;
+my $schemas = $whole ? 170 : 34;
 my $only = $ENV{SEED};
 check_schema($_) for defined $only ? $only : 1 .. $schemas;
 

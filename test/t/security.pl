@@ -5,8 +5,6 @@
 #
 # install.pl tries objects that wait in the extension's own schema, and join_rights.pl
 # look-alikes and hidden rows in joins.
-#
-# Depends on the server's internals.
 
 use strict;
 use warnings;

@@ -2,8 +2,6 @@
 # shares no code with the triggers. Flags make no loops, and each family of repeats
 # keeps its original. Keys rise or are random, rows move between partitions, and two
 # triggers flag, one of them by a condition.
-#
-# Depends on the server's internals.
 
 use strict;
 use warnings;
@@ -12,12 +10,12 @@ no warnings qw(portable);
 use FindBin;
 use lib $FindBin::RealBin;
 
-use Helpers qw(one_of);
+use Helpers qw($whole one_of);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $histories = ($ENV{SUITE} // '') eq 'whole' ? 2000 : 200;
+my $histories = $whole ? 2000 : 200;
 my $statements = 25;
 my $distance = 3;
 

@@ -9,14 +9,14 @@ use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
 
-use Helpers qw(one_of);
+use Helpers qw($whole one_of);
 use IPC::Run ();
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $clients = 8;
-my $rounds = 8;    # times a client goes through all tables, ten transactions each
+my $rounds = $whole ? 8 : 4;    # times a client goes through all tables, ten transactions each
 
 my $node = PostgreSQL::Test::Cluster->new('triggers_storm');
 $node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);

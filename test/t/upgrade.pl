@@ -2,8 +2,6 @@
 # version is made here, in a copy of the sources, with an upgrade script in
 # sql/upgrade. The upgraded catalog must be that of a fresh installation, and objects
 # built on this version must stay as they are.
-#
-# Depends on the server's internals.
 
 use strict;
 use warnings;

@@ -1,5 +1,5 @@
 --
--- join_collations: which near rows count for the triggers that flag, log and refuse: by
+-- trigger_conditions: which near rows count for the triggers that flag, log and refuse: by
 -- the condition, the scope of a partial index, and the user's rights.
 --
 SELECT getdatabaseencoding() = 'SQL_ASCII' AS skip_test \gset
@@ -10,10 +10,12 @@ SELECT getdatabaseencoding() = 'SQL_ASCII' AS skip_test \gset
 SET client_min_messages = warning;
 CREATE SCHEMA conditions;
 SET search_path = conditions, public;
+
 -- a fingerprint with the given bits changed
 CREATE FUNCTION near(fp simhash64, VARIADIC bits int[]) RETURNS simhash64 LANGUAGE sql IMMUTABLE
   RETURN (fp::bigint # (SELECT sum(1::bigint << b) FROM unnest(bits) b)::bigint)::simhash64;
 \set a '''00ff00ff00ff00ff''::simhash64'
+
 --
 -- exact resemblance: the nearest that passes, not the nearest
 --
@@ -33,47 +35,18 @@ INSERT INTO letter VALUES
   (7, '...', :a),
   (8, '...', :a);
 SELECT id, dup FROM letter ORDER BY id;
- id | dup 
-----+-----
-  1 |    
-  2 |    
-  3 |   1
-  4 |   1
-  5 |    
-  6 |    
-  7 |    
-  8 |    
-(8 rows)
-
 -- the text changes, the fingerprint does not; and the other way round
 UPDATE letter SET body = 'one two three four five seven' WHERE id = 6;
 UPDATE letter SET body = 'something else' WHERE id = 4;
 UPDATE letter SET id = 70 WHERE id = 7;
 UPDATE letter SET fp = near(:a, 16, 17) WHERE id = 5;
 SELECT id, dup FROM letter ORDER BY id;
- id | dup 
-----+-----
-  1 |    
-  2 |    
-  3 |   1
-  4 |    
-  5 |   3
-  6 |   3
-  8 |    
- 70 |    
-(8 rows)
-
 -- a flag that a person sets or clears stays
 UPDATE letter SET dup = 2 WHERE id = 1;
 UPDATE letter SET dup = NULL WHERE id = 6;
 SELECT id, dup FROM letter WHERE id IN (1, 6) ORDER BY id;
- id | dup 
-----+-----
-  1 |   2
-  6 |    
-(2 rows)
-
 DROP TABLE letter CASCADE;
+
 -- A flag is no change to another trigger that flags, with a condition or without, or
 -- that logs or refuses. Neither is a column generated of a flag.
 CREATE TABLE two_flags (id int PRIMARY KEY, fp simhash64, place text, near int, same int, is_first boolean GENERATED ALWAYS AS (near IS NULL) STORED);
@@ -85,47 +58,18 @@ CREATE TRIGGER b BEFORE INSERT OR UPDATE ON two_flags FOR EACH ROW EXECUTE FUNCT
 CREATE TRIGGER c AFTER INSERT OR UPDATE ON two_flags FOR EACH ROW EXECUTE FUNCTION simdup_log_trigger('two_flags_log', 'condition => same_place', 'columns => place');
 INSERT INTO two_flags VALUES (1, :a, 'n'), (2, near(:a, 1), 's'), (3, near(:a, 1, 2), 'n'), (4, near(:a, 1, 2), 'n');
 SELECT * FROM two_flags ORDER BY id;
- id |        fp        | place | near | same | is_first 
-----+------------------+-------+------+------+----------
-  1 | 00ff00ff00ff00ff | n     |      |      | t
-  2 | 00ff00ff00ff00fd | s     |    1 |      | f
-  3 | 00ff00ff00ff00f9 | n     |    2 |    1 | f
-  4 | 00ff00ff00ff00f9 | n     |    3 |    3 | f
-(4 rows)
-
 SELECT new_key, old_key FROM two_flags_log ORDER BY 1, 2;
- new_key | old_key 
----------+---------
-       3 |       1
-       4 |       1
-       4 |       3
-(3 rows)
-
 TRUNCATE two_flags_log;
 CREATE TRIGGER d BEFORE INSERT OR UPDATE ON two_flags FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('max_distance => 0', 'condition => same_place', 'columns => place');
 UPDATE two_flags SET near = NULL WHERE id = 3;
 UPDATE two_flags SET same = 2 WHERE id = 4;
 UPDATE two_flags SET near = 4, same = NULL WHERE id = 1;
 SELECT * FROM two_flags ORDER BY id;
- id |        fp        | place | near | same | is_first 
-----+------------------+-------+------+------+----------
-  1 | 00ff00ff00ff00ff | n     |    4 |      | f
-  2 | 00ff00ff00ff00fd | s     |    1 |      | f
-  3 | 00ff00ff00ff00f9 | n     |      |    1 | t
-  4 | 00ff00ff00ff00f9 | n     |    3 |    2 | f
-(4 rows)
-
 SELECT count(*) FROM two_flags_log;
- count 
--------
-     0
-(1 row)
-
 UPDATE two_flags SET place = 'w' WHERE id = 3;
 UPDATE two_flags SET place = 'n' WHERE id = 3;
-ERROR:  new row for relation "two_flags" repeats a row within distance 0, refused by "d"
-DETAIL:  The row with (id)=(4) is at distance 0.
 DROP TABLE two_flags, two_flags_log CASCADE;
+
 -- Another column that is saved changes no flag. A trigger of the user's sets a time, as
 -- in many tables. A person has cleared the flag of 2. 1 has a copy.
 CREATE TABLE saved (id int PRIMARY KEY, place text, fp simhash64, dup int, note text, updated_at timestamptz);
@@ -145,50 +89,18 @@ UPDATE saved SET note = 'read' WHERE id = 1;
 -- a column that the condition reads decides where it is named
 UPDATE saved SET place = 'n' WHERE id = 3;
 SELECT id, place, dup, note FROM saved ORDER BY id;
- id | place | dup | note 
-----+-------+-----+------
-  1 | n     |     | read
-  2 | n     |     | read
-  3 | n     |     | 
-  4 | n     |   1 | 
-(4 rows)
-
 SELECT count(*) FROM saved_log;
- count 
--------
-     0
-(1 row)
-
 CREATE OR REPLACE TRIGGER d BEFORE INSERT OR UPDATE ON saved FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('condition => same_place', 'columns => place, note');
 UPDATE saved SET place = 'w' WHERE id = 3;
 UPDATE saved SET place = 'n' WHERE id = 3;
-ERROR:  new row for relation "saved" repeats a row within distance 8, refused by "d"
-DETAIL:  The row with (id)=(4) is at distance 0.
 UPDATE saved SET note = 'read again' WHERE id = 4;
-ERROR:  new row for relation "saved" repeats a row within distance 8, refused by "d"
-DETAIL:  The row with (id)=(2) is at distance 0.
 UPDATE saved SET updated_at = NULL WHERE id = 4;
 DROP TRIGGER d ON saved;
 CREATE OR REPLACE TRIGGER b BEFORE INSERT OR UPDATE ON saved FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('dup', 'condition => same_place', 'columns => place');
 CREATE OR REPLACE TRIGGER c AFTER INSERT OR UPDATE ON saved FOR EACH ROW EXECUTE FUNCTION simdup_log_trigger('saved_log', 'condition => same_place', 'columns => place');
 UPDATE saved SET place = 'n' WHERE id = 3;
 SELECT id, place, dup, note FROM saved ORDER BY id;
- id | place | dup | note 
-----+-------+-----+------
-  1 | n     |     | read
-  2 | n     |     | read
-  3 | n     |   1 | 
-  4 | n     |   1 | 
-(4 rows)
-
 SELECT new_key, old_key FROM saved_log ORDER BY 1, 2;
- new_key | old_key 
----------+---------
-       3 |       1
-       3 |       2
-       3 |       4
-(3 rows)
-
 DROP TABLE saved, saved_log CASCADE;
 -- a predicate of the flag: its truth is the flag's, which is nobody's change
 CREATE TABLE original (id int PRIMARY KEY, fp simhash64, dup int);
@@ -197,14 +109,8 @@ CREATE TRIGGER flag BEFORE INSERT OR UPDATE ON original FOR EACH ROW EXECUTE FUN
 INSERT INTO original VALUES (1, :a), (2, :a), (3, :a);
 UPDATE original SET dup = NULL WHERE id = 2;
 SELECT id, dup FROM original ORDER BY id;
- id | dup 
-----+-----
-  1 |    
-  2 |    
-  3 |   1
-(3 rows)
-
 DROP TABLE original;
+
 -- the search stops at the first row that passes: it does not compare all copies
 CREATE TABLE copies (id int PRIMARY KEY, body text, fp simhash64, dup int);
 CREATE INDEX ON copies USING hamming (fp);
@@ -215,18 +121,9 @@ CREATE FUNCTION of_one_text(a copies, b copies) RETURNS boolean LANGUAGE sql
 CREATE TRIGGER flag BEFORE INSERT OR UPDATE ON copies FOR EACH ROW EXECUTE FUNCTION
   simdup_flag_trigger('dup', 'condition => conditions.of_one_text');
 INSERT INTO copies VALUES (0, 'a letter that was sent very often', near(:a, 1)) RETURNING dup;
- dup 
------
-   1
-(1 row)
-
 SELECT last_value FROM calls;
- last_value 
-------------
-          1
-(1 row)
-
 DROP TABLE copies CASCADE;
+
 --
 -- a sketch, which is a generated column: it is computed before
 --
@@ -243,26 +140,11 @@ INSERT INTO sketched VALUES
   (3, 'The lights in the station are broken since May; will somebody mend them?'),
   (4, NULL);
 SELECT id, dup FROM sketched ORDER BY id;
- id | dup 
-----+-----
-  1 |    
-  2 |   1
-  3 |    
-  4 |    
-(4 rows)
-
 UPDATE sketched SET body = 'Quite another matter altogether' WHERE id = 2;
 UPDATE sketched SET body = (SELECT body FROM sketched WHERE id = 1) WHERE id = 4;
 SELECT id, dup FROM sketched ORDER BY id;
- id | dup 
-----+-----
-  1 |    
-  2 |    
-  3 |    
-  4 |   1
-(4 rows)
-
 DROP TABLE sketched CASCADE;
+
 --
 -- the same district: NULL is equal to NULL where the condition says so
 --
@@ -285,37 +167,14 @@ INSERT INTO scoped VALUES
   (7, NULL, NULL, NULL, near(:a, 5)),
   (8, NULL, true, NULL, :a);
 SELECT id, dup FROM scoped ORDER BY id;
- id | dup 
-----+-----
-  1 |    
-  2 |    
-  3 |   1
-  4 |    
-  5 |    
-  6 |    
-  7 |   6
-  8 |    
-(8 rows)
-
 -- into another scope
 UPDATE scoped SET "Distr, ict" = 'south' WHERE id = 3;
 UPDATE scoped SET open = true WHERE id = 4;
 UPDATE scoped SET "Distr, ict" = NULL, open = NULL, tags = NULL WHERE id = 5;
 UPDATE scoped SET dup = NULL WHERE id = 7;
 SELECT id, dup FROM scoped ORDER BY id;
- id | dup 
-----+-----
-  1 |    
-  2 |    
-  3 |   2
-  4 |   1
-  5 |   6
-  6 |    
-  7 |    
-  8 |    
-(8 rows)
-
 DROP TABLE scoped CASCADE;
+
 -- reject, also a row that an UPDATE brings into a scope; log
 CREATE TABLE tenant (id int PRIMARY KEY, tenant int, body text, fp simhash64);
 CREATE INDEX ON tenant USING hamming (fp);
@@ -325,25 +184,11 @@ CREATE TRIGGER no_repeats BEFORE INSERT OR UPDATE ON tenant FOR EACH ROW EXECUTE
   simdup_reject_trigger('max_distance => 3', 'condition => same_tenant', 'columns => tenant,body');
 INSERT INTO tenant VALUES (1, 1, 'a short letter', :a), (2, 2, 'a short letter', :a), (3, 1, 'all different', :a);
 INSERT INTO tenant VALUES (4, 1, 'A short letter', near(:a, 1));
-ERROR:  new row for relation "tenant" repeats a row within distance 3, refused by "no_repeats"
-DETAIL:  The row with (id)=(1) is at distance 1.
 INSERT INTO tenant VALUES (4, 3, 'A short letter', near(:a, 1));
 UPDATE tenant SET tenant = 2 WHERE id = 4;
-ERROR:  new row for relation "tenant" repeats a row within distance 3, refused by "no_repeats"
-DETAIL:  The row with (id)=(2) is at distance 1.
 UPDATE tenant SET body = 'a short letter' WHERE id = 3;
-ERROR:  new row for relation "tenant" repeats a row within distance 3, refused by "no_repeats"
-DETAIL:  The row with (id)=(1) is at distance 0.
 UPDATE tenant SET body = 'all is different', tenant = 3 WHERE id = 3;
 SELECT id, tenant, body FROM tenant ORDER BY id;
- id | tenant |       body       
-----+--------+------------------
-  1 |      1 | a short letter
-  2 |      2 | a short letter
-  3 |      3 | all is different
-  4 |      3 | A short letter
-(4 rows)
-
 DROP TABLE tenant CASCADE;
 CREATE TABLE logged (key int PRIMARY KEY, fp int, place text, body char(40), simdup_fp simhash64);
 CREATE INDEX ON logged USING hamming (simdup_fp);
@@ -361,27 +206,11 @@ INSERT INTO logged (key, place, body, simdup_fp) VALUES
   (6, NULL, 'one two three', :a);
 INSERT INTO logged (key, place, body, simdup_fp) VALUES (7, 's', 'one two three four', near(:a, 2, 3));
 SELECT new_key, old_key, distance FROM found ORDER BY 1, 2;
- new_key | old_key | distance 
----------+---------+----------
-       2 |       1 |        1
-       6 |       5 |        0
-       7 |       3 |        3
-(3 rows)
-
 UPDATE logged SET place = 's' WHERE key = 2;
 UPDATE logged SET body = 'one two' WHERE key = 4;
 SELECT new_key, old_key, distance FROM found ORDER BY 1, 2;
- new_key | old_key | distance 
----------+---------+----------
-       2 |       1 |        1
-       2 |       3 |        0
-       2 |       7 |        3
-       4 |       1 |        0
-       6 |       5 |        0
-       7 |       3 |        3
-(6 rows)
-
 DROP TABLE logged, found CASCADE;
+
 --
 -- within 30 days, equal numbers, a distance in metres, a cosine of two arrays;
 -- the index is on the text itself
@@ -403,22 +232,16 @@ BEGIN
   RAISE WARNING '%: %', condition, (SELECT string_agg(concat(id, '>', repeats), ' ' ORDER BY id) FROM report);
 END $$;
 CALL arrive('true');
-WARNING:  true: 1> 2>1 3>1 4>3
 CALL arrive('new_row.at - near_row.at < 30');
-WARNING:  new_row.at - near_row.at < 30: 1> 2>1 3>2 4>
 CALL arrive('simdup_numbers(new_row.content) = simdup_numbers(near_row.content)');
-WARNING:  simdup_numbers(new_row.content) = simdup_numbers(near_row.content): 1> 2>1 3> 4>3
 CALL arrive('new_row.metres <-> near_row.metres < 100');
-WARNING:  new_row.metres <-> near_row.metres < 100: 1> 2>1 3>1 4>
 CREATE FUNCTION cosine(a float8[], b float8[]) RETURNS float8 LANGUAGE sql IMMUTABLE STRICT
   RETURN (SELECT sum(x * y) / sqrt(sum(x * x) * sum(y * y)) FROM unnest(a, b) AS v (x, y));
 CALL arrive('cosine(new_row.embedding, near_row.embedding) > 0.95');
-WARNING:  cosine(new_row.embedding, near_row.embedding) > 0.95: 1> 2> 3>1 4>
 CALL arrive('simdup_resembles(new_row.content, near_row.content, 0.9)');
-WARNING:  simdup_resembles(new_row.content, near_row.content, 0.9): 1> 2>1 3> 4>3
 CALL arrive('NULL::boolean');
-WARNING:  NULL::boolean: 1> 2> 3> 4>
 DROP TABLE report, arriving CASCADE;
+
 --
 -- open cases only, by a partial index: rows outside neither act nor are found
 --
@@ -433,108 +256,51 @@ INSERT INTO matter (id, state, content) VALUES
   (5, NULL, 'the fountain on the market square has been dry since the works');
 UPDATE matter SET repeats = 7 WHERE id = 4;
 SELECT id, state, repeats FROM matter ORDER BY id;
- id | state  | repeats 
-----+--------+---------
-  1 | closed |        
-  2 | open   |        
-  3 | open   |       2
-  4 | closed |       7
-  5 |        |        
-(5 rows)
-
 -- into the scope and out of it; within it
 UPDATE matter SET state = 'open' WHERE id = 1;
 UPDATE matter SET state = 'closed' WHERE id = 3;
 UPDATE matter SET repeats = NULL WHERE id = 1;
 UPDATE matter SET state = 'urgent' WHERE id = 2;
 SELECT id, state, repeats FROM matter ORDER BY id;
- id | state  | repeats 
-----+--------+---------
-  1 | open   |        
-  2 | urgent |        
-  3 | closed |       2
-  4 | closed |       7
-  5 |        |        
-(5 rows)
-
 DROP TABLE matter;
+
 --
 -- which index: the only one, equal ones alike, else the one that is named
 --
 CREATE TABLE several (id int PRIMARY KEY, title text, content text, fp simhash64, repeats int);
 CREATE TRIGGER flag BEFORE INSERT ON several FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('repeats');
 INSERT INTO several VALUES (1, 'The lamp at the corner', 'The fountain on the market square is dry');
-ERROR:  relation "several" has no index of access method hamming
-DETAIL:  The search goes by an index, never through the table.
-HINT:  Write: CREATE INDEX ON conditions.several USING hamming (fp).
 CREATE INDEX several_btree ON several (fp);
 INSERT INTO several VALUES (1, 'The lamp at the corner', 'The fountain on the market square is dry');
-ERROR:  relation "several" has no index of access method hamming
-DETAIL:  The search goes by an index, never through the table.
-HINT:  Write: CREATE INDEX ON conditions.several USING hamming (fp).
 CREATE INDEX one ON several USING hamming (content);
 UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'one'::regclass;
 INSERT INTO several VALUES (1, 'The lamp at the corner', 'The fountain on the market square is dry');
-ERROR:  index "one" is not valid
-DETAIL:  The search goes by an index, never through the table.
-HINT:  Write: DROP INDEX conditions.one; CREATE INDEX one ON conditions.several USING hamming (content).
 CREATE INDEX two ON several USING hamming (content);
 INSERT INTO several VALUES (1, 'The lamp at the corner', 'The fountain on the market square is dry');
 UPDATE pg_index SET indisvalid = true WHERE indexrelid = 'one'::regclass;
 REINDEX INDEX one;
 INSERT INTO several VALUES (2, 'A tree has fallen', 'the fountain on the market square is dry') RETURNING repeats;
- repeats 
----------
-       1
-(1 row)
-
 REINDEX TABLE CONCURRENTLY several;
 DROP INDEX one;
 INSERT INTO several VALUES (3, 'A tree has fallen', 'the fountain on the market square is dry') RETURNING repeats;
- repeats 
----------
-       1
-(1 row)
-
 -- two that differ before the trigger names none: an error at the first row
 DROP TRIGGER flag ON several;
 CREATE INDEX "by Title" ON several USING hamming (minhash64(title));
 CREATE TRIGGER flag BEFORE INSERT ON several FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('repeats');
 INSERT INTO several VALUES (4, 'A tree has fallen', 'nothing at all');
-ERROR:  relation "several" has several indexes of access method hamming that differ
-DETAIL:  Two of them are "two" and "by Title".
-HINT:  Name one of them: 'index => name'.
 CREATE OR REPLACE TRIGGER flag BEFORE INSERT ON several FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('repeats', 'index => Two');
 INSERT INTO several VALUES (4, 'A tree has fallen', 'nothing at all') RETURNING repeats;
- repeats 
----------
-        
-(1 row)
-
 CREATE OR REPLACE TRIGGER flag BEFORE INSERT ON several FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('repeats', 'index => "by Title"');
 INSERT INTO several VALUES (5, 'A tree has fallen', 'nothing at all') RETURNING repeats;
- repeats 
----------
-       2
-(1 row)
-
 DROP INDEX "by Title";
 INSERT INTO several VALUES (6, 'A tree has fallen', 'nothing at all');
-ERROR:  index "by Title" of relation "several" does not exist
-DETAIL:  The search goes by an index, never through the table.
-HINT:  Write: CREATE INDEX "by Title" ON conditions.several USING hamming (fp).
 -- an index of balls, which an exclusion constraint has made
 DROP INDEX two;
 CREATE OR REPLACE TRIGGER flag BEFORE INSERT ON several FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('repeats');
 ALTER TABLE several ADD EXCLUDE USING hamming (simhash_ball(fp, 0) WITH ~=);
 INSERT INTO several (id, fp) VALUES (6, :a), (7, near(:a, 1)) RETURNING repeats;
- repeats 
----------
-        
-       6
-(2 rows)
-
 DROP TABLE several;
+
 --
 -- a condition that is written wrong; a table without an only key
 --
@@ -557,34 +323,22 @@ EXCEPTION WHEN OTHERS THEN
   RAISE WARNING '% % | % | %', state, message, detail, hint;
 END $$;
 CALL try('condition => none');
-WARNING:  42883 condition "none" is no function of two rows of relation "wrong" that returns boolean |  | Write: CREATE FUNCTION none(new_row conditions.wrong, near_row conditions.wrong) RETURNS boolean ....
 CALL try('condition => nowhere.none');
-WARNING:  42883 condition "nowhere.none" is no function of two rows of relation "wrong" that returns boolean |  | Write: CREATE FUNCTION nowhere.none(new_row conditions.wrong, near_row conditions.wrong) RETURNS boolean ....
 CALL try('condition => of_numbers');
-WARNING:  42883 condition "of_numbers" is no function of two rows of relation "wrong" that returns boolean |  | Write: CREATE FUNCTION of_numbers(new_row conditions.wrong, near_row conditions.wrong) RETURNS boolean ....
 CALL try('condition => to_text');
-WARNING:  42883 condition "to_text" is no function of two rows of relation "wrong" that returns boolean |  | Write: CREATE FUNCTION to_text(new_row conditions.wrong, near_row conditions.wrong) RETURNS boolean ....
 CALL try('condition => many');
-WARNING:  42883 condition "many" is no function of two rows of relation "wrong" that returns boolean |  | Write: CREATE FUNCTION many(new_row conditions.wrong, near_row conditions.wrong) RETURNS boolean ....
 CALL try('condition => fails');
-WARNING:  22012 division by zero |  | 
 CALL try('condition => a.b.c.d');
-WARNING:  42601 improper qualified name (too many dotted names): a.b.c.d |  | 
 CALL try('condition => ');
-WARNING:  42602 invalid name syntax |  | 
 CALL try('condition => "');
-WARNING:  42602 invalid name syntax |  | 
 -- also where no row is near
 DELETE FROM wrong;
 CALL try('condition => none');
-WARNING:  42883 condition "none" is no function of two rows of relation "wrong" that returns boolean |  | Write: CREATE FUNCTION none(new_row conditions.wrong, near_row conditions.wrong) RETURNS boolean ....
 DROP TABLE wrong CASCADE;
 CREATE TABLE two_keys (a int, b int, content text, repeats int, PRIMARY KEY (a, b));
 CREATE INDEX ON two_keys USING hamming (content);
 CREATE TRIGGER flag BEFORE INSERT ON two_keys FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('repeats');
 INSERT INTO two_keys VALUES (1, 1, 'one text');
-ERROR:  relation "two_keys" has no primary key of one column
-HINT:  Name a unique column: 'key => column'.
 DROP TABLE two_keys;
 -- a primary key that is not of all partitions
 CREATE TABLE half_keyed (id int NOT NULL, content text, repeats int) PARTITION BY LIST (id);
@@ -593,13 +347,11 @@ CREATE INDEX ON half_keyed USING hamming (content);
 ALTER TABLE ONLY half_keyed ADD PRIMARY KEY (id);
 CREATE TRIGGER flag BEFORE INSERT ON half_keyed FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('repeats');
 INSERT INTO half_keyed VALUES (1, 'one text');
-ERROR:  column "id" of relation "half_keyed" cannot be a key
-DETAIL:  A key is NOT NULL and has a valid unique index on it and the partition key alone, not partial, not deferrable, and of its own collation.
-HINT:  Give the column NOT NULL and UNIQUE, or name another one: 'key => column'.
 ALTER TABLE half_keyed_1 ADD PRIMARY KEY (id);
 ALTER INDEX half_keyed_pkey ATTACH PARTITION half_keyed_1_pkey;
 INSERT INTO half_keyed VALUES (1, 'one text');
 DROP TABLE half_keyed;
+
 --
 -- partitions: a condition gets rows of the type of the table that has the trigger
 --
@@ -616,23 +368,11 @@ INSERT INTO parted (id, region, content) VALUES (1, 'n', 'One long text of a let
 INSERT INTO parted_n (id, region, content) VALUES (5, 'n', 'one long text of a letter');
 UPDATE parted SET content = content || '.', region = 'n' WHERE id = 2;
 SELECT id, repeats FROM parted ORDER BY id;
- id | repeats 
-----+---------
-  1 |        
-  2 |       1
-  3 |       1
-  4 |       2
-  5 |       2
-(5 rows)
-
 -- an index that is not on all partitions
 CREATE TABLE parted_w PARTITION OF parted FOR VALUES IN ('w');
 DROP INDEX parted_content_idx;
 CREATE INDEX parted_near ON ONLY parted USING hamming (content);
 INSERT INTO parted (id, region, content) VALUES (6, 'w', 'one long text of a letter');
-ERROR:  index "parted_near" is not valid
-DETAIL:  The search goes by an index, never through the table.
-HINT:  Write: DROP INDEX conditions.parted_near; CREATE INDEX parted_near ON conditions.parted USING hamming (content).
 CREATE INDEX parted_n_near ON parted_n USING hamming (content);
 CREATE INDEX parted_s_near ON parted_s USING hamming (content);
 CREATE INDEX parted_w_near ON parted_w USING hamming (content);
@@ -640,12 +380,8 @@ ALTER INDEX parted_near ATTACH PARTITION parted_n_near;
 ALTER INDEX parted_near ATTACH PARTITION parted_s_near;
 ALTER INDEX parted_near ATTACH PARTITION parted_w_near;
 INSERT INTO parted (id, region, content) VALUES (6, 'w', 'one long text of a letter') RETURNING repeats;
- repeats 
----------
-       4
-(1 row)
-
 DROP TABLE parted CASCADE;
+
 --
 -- rows that the user may not see: neither the key nor the condition gets it
 --
@@ -665,79 +401,29 @@ SET ROLE regress_conditions_writer;
 INSERT INTO seen VALUES (2, DEFAULT, 'the lights in the park are out');
 RESET ROLE;
 SELECT id, repeats FROM seen ORDER BY id;
- id | repeats 
-----+---------
-  1 |        
-  2 |        
-(2 rows)
-
 SELECT * FROM asked;
- new_key | near_key 
----------+----------
-(0 rows)
-
 SELECT count(*) FROM seen_log;
- count 
--------
-     0
-(1 row)
-
 GRANT SELECT (id) ON seen TO regress_conditions_writer;
 SET ROLE regress_conditions_writer;
 INSERT INTO seen VALUES (3, DEFAULT, 'the lights in the park are out');
 RESET ROLE;
 SELECT id, repeats FROM seen ORDER BY id;
- id | repeats 
-----+---------
-  1 |        
-  2 |        
-  3 |       1
-(3 rows)
-
 SELECT * FROM asked;
- new_key | near_key 
----------+----------
-       3 |        1
-(1 row)
-
 SELECT new_key, old_key FROM seen_log ORDER BY 1, 2;
- new_key | old_key 
----------+---------
-       3 |       1
-       3 |       2
-(2 rows)
-
 TRUNCATE asked, seen_log;
 GRANT SELECT ON seen TO regress_conditions_writer;
 CREATE POLICY own ON seen USING (who = current_user);
 ALTER TABLE seen ENABLE ROW LEVEL SECURITY;
 SET ROLE regress_conditions_writer;
 INSERT INTO seen VALUES (4, DEFAULT, 'the lights in the park are out') RETURNING repeats;
- repeats 
----------
-       2
-(1 row)
-
 RESET ROLE;
 SELECT * FROM asked;
- new_key | near_key 
----------+----------
-       4 |        2
-(1 row)
-
 SELECT new_key, old_key FROM seen_log ORDER BY 1, 2;
- new_key | old_key 
----------+---------
-       4 |       2
-       4 |       3
-(2 rows)
-
 -- a trigger that refuses sees them all, and tells none
 CREATE TRIGGER reject BEFORE INSERT ON seen FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('condition => asks');
 DELETE FROM seen WHERE who <> 'owner';
 SET ROLE regress_conditions_writer;
 INSERT INTO seen VALUES (5, DEFAULT, 'the lights in the park are out');
-ERROR:  new row for relation "seen" repeats a row within distance 8, refused by "reject"
 RESET ROLE;
 -- the condition must be the user's to call
 DROP TRIGGER reject ON seen;
@@ -745,9 +431,9 @@ CREATE TRIGGER reject BEFORE INSERT ON seen FOR EACH ROW EXECUTE FUNCTION simdup
 REVOKE EXECUTE ON FUNCTION asks FROM public;
 SET ROLE regress_conditions_writer;
 INSERT INTO seen VALUES (5, DEFAULT, 'the lights in the park are out');
-ERROR:  permission denied for function asks
 RESET ROLE;
 DROP TABLE seen, seen_log, asked CASCADE;
+
 --
 -- a log: users who may not write to it do not lock it
 --
@@ -762,32 +448,17 @@ SET ROLE regress_conditions_writer;
 BEGIN;
 INSERT INTO written VALUES (1, '0000000000000001');
 SELECT * FROM log_locks;
- mode 
-------
-(0 rows)
-
 COMMIT;
 INSERT INTO written VALUES (2, '0000000000000001');
-ERROR:  permission denied for table log
-CONTEXT:  SQL statement "INSERT INTO conditions.log (new_key, old_key, distance, logged_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING"
 RESET ROLE;
 GRANT INSERT (new_key, old_key, distance, logged_at) ON log TO regress_conditions_writer;
 SET ROLE regress_conditions_writer;
 BEGIN;
 INSERT INTO written VALUES (2, '0000000000000001');
 SELECT * FROM log_locks;
-       mode       
-------------------
- RowExclusiveLock
-(1 row)
-
 COMMIT;
 RESET ROLE;
 SELECT new_key, old_key FROM log;
- new_key | old_key 
----------+---------
-       2 |       1
-(1 row)
 
 --
 -- a writer's own operators, and overloads of a condition's functions, see no row
@@ -812,34 +483,18 @@ CREATE FUNCTION mine.length(a text) RETURNS int LANGUAGE plpgsql AS $$
 BEGIN INSERT INTO mine.caught VALUES (a, NULL); RETURN 10; END $$;
 SET search_path = mine, pg_catalog, public;
 SELECT 'a'::varchar = 'b'::varchar AS trap;
- trap 
-------
- f
-(1 row)
-
 RESET ROLE;
 CREATE TRIGGER reject BEFORE INSERT ON conditions.secret FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('condition => same_district');
 SET ROLE regress_conditions_writer;
 INSERT INTO conditions.secret VALUES (2, 'north', 'the lights in the park are out');
-ERROR:  new row for relation "secret" repeats a row within distance 8, refused by "reject"
 RESET ROLE;
 CREATE OR REPLACE TRIGGER reject BEFORE INSERT ON conditions.secret FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('condition => same_by_own_path');
 SET ROLE regress_conditions_writer;
 INSERT INTO conditions.secret VALUES (2, 'north', 'the lights in the park are out');
-ERROR:  new row for relation "secret" repeats a row within distance 8, refused by "reject"
 SHOW search_path;
-       search_path        
---------------------------
- mine, pg_catalog, public
-(1 row)
-
 RESET ROLE;
 RESET search_path;
 SELECT * FROM mine.caught;
- a | b 
----+---
- a | b
-(1 row)
 
 --
 -- overloads in the extension's schema, and a fingerprint of a domain, change nothing
@@ -853,15 +508,8 @@ CREATE INDEX ON target USING hamming (fp);
 CREATE TRIGGER flag BEFORE INSERT OR UPDATE ON target FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('dup', 'max_distance => 3');
 INSERT INTO target VALUES (1, :a), (2, :a), (3, near(:a, 1, 2, 3, 4)), (4, near(:a, 1, 2, 3));
 SELECT id, dup FROM target ORDER BY id;
- id | dup 
-----+-----
-  1 |    
-  2 |   1
-  3 |    
-  4 |   3
-(4 rows)
-
 DROP FUNCTION public.simhash_ball(conditions.fingerprint, int);
+
 --
 -- texts without a shingle, temporary and unlogged tables
 --
@@ -870,16 +518,6 @@ CREATE INDEX ON brief USING hamming (content);
 CREATE TRIGGER flag BEFORE INSERT OR UPDATE ON brief FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('repeats');
 INSERT INTO brief VALUES (1, ''), (2, '...'), (3, '...'), (4, NULL), (5, 'a'), (6, 'A');
 SELECT id, repeats FROM brief ORDER BY id;
- id | repeats 
-----+---------
-  1 |        
-  2 |        
-  3 |        
-  4 |        
-  5 |        
-  6 |       5
-(6 rows)
-
 DROP TABLE brief;
 CREATE UNLOGGED TABLE brief (id int PRIMARY KEY, content text, repeats int);
 CREATE INDEX ON brief USING hamming (content);
@@ -890,73 +528,29 @@ MERGE INTO brief USING (VALUES (2, 'something else'), (3, 'a short text')) v (id
 INSERT INTO brief VALUES (3, 'something else') ON CONFLICT (id) DO UPDATE SET content = EXCLUDED.content;
 INSERT INTO brief VALUES (3, 'a short text') ON CONFLICT (id) DO NOTHING;
 SELECT id, repeats FROM brief ORDER BY id;
- id | repeats 
-----+---------
-  1 |        
-  2 |        
-  3 |       2
-(3 rows)
 
 -- texts that a collation holds equal are one scope, and one key of components
 CREATE TABLE fold (key int PRIMARY KEY, fp simhash64, scope text COLLATE ci);
 INSERT INTO fold VALUES (1, '00000000000000ff', 'Mill'), (2, '00000000000000ff', 'MILL'), (3, '00000000000000ff', 'Fish');
 SELECT key, simdup_cluster(key, fp) OVER (PARTITION BY scope ORDER BY key) AS cluster FROM fold ORDER BY key;
- key | cluster 
------+---------
-   1 |       1
-   2 |       1
-   3 |       3
-(3 rows)
-
 SELECT simdup_group('fold_group', 'fold');
- simdup_group 
---------------
- 
-(1 row)
-
 SELECT * FROM simdup_regroup('fold_group');
- key | was | id 
------+-----+----
- 1   |     |  1
- 2   |     |  1
- 3   |     |  2
-(3 rows)
-
 SELECT r #> '{counts,clusters}' AS clusters, r #> '{distances,0,pairs}' AS pairs, r #> '{scopes,kept}' AS scopes FROM simdup_report('fold') AS r;
- clusters | pairs |                                                                       scopes                                                                       
-----------+-------+----------------------------------------------------------------------------------------------------------------------------------------------------
- 1        | 1     | [{"rows": 2, "scope": "Mill", "largest": 2, "repeats": 1, "clusters": 1}, {"rows": 1, "scope": "Fish", "largest": 1, "repeats": 0, "clusters": 0}]
-(1 row)
-
 SELECT a, b, simdup_component(a COLLATE ci, b) OVER () FROM (VALUES ('b', 'a'), ('B', 'c')) AS v (a, b) ORDER BY a COLLATE "C";
- a | b | simdup_component 
----+---+------------------
- B | c | a
- b | a | a
-(2 rows)
-
 -- of rows that others refer to, tags are the same by the collation of their unique key
 CREATE TABLE tag (fold int REFERENCES fold, tag text COLLATE ci);
 CREATE UNIQUE INDEX ON tag (fold, tag COLLATE "C");
 INSERT INTO tag VALUES (1, 'Lamp'), (2, 'lamp'), (2, 'Lamp');
 CREATE VIEW fold_map AS SELECT 2 AS removed, 1 AS kept;
 \set ECHO errors
+SELECT statement FROM simdup_removal('fold', 'fold_map') ORDER BY step \gexec
+\set ECHO all
 TABLE tag ORDER BY tag COLLATE "C";
- fold | tag  
-------+------
-    1 | Lamp
-    1 | lamp
-(2 rows)
-
 DROP VIEW fold_map;
 DROP TABLE tag, tag_moved, fold_removed;
 SELECT simdup_ungroup('fold_group');
- simdup_ungroup 
-----------------
- 
-(1 row)
-
 DROP TABLE fold;
+
 SET client_min_messages = error;
 DROP SCHEMA conditions, mine CASCADE;
 DROP ROLE regress_conditions_writer;
