@@ -8,7 +8,6 @@
  * are joined as elements.
  */
 #include "postgres.h"
-#include "compat.h"
 
 #include "core/host.h"
 #include "joins/key_search.h"

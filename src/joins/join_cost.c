@@ -90,7 +90,8 @@ count_candidates(const JoinOffer *offer)
 	near.excludes_strangers = false;
 	if (simdup_is_by_shingles(offer->condition.predicate))
 		return Max(n, m);
-	return n * m * simdup_pair_selectivity(offer->root, &near, &join) *
+	return n * m *
+		   simdup_join_selectivity(offer->root, &near, JOIN_INNER, &join) *
 		   clauselist_selectivity(offer->root, offer->equalities, 0, JOIN_INNER,
 								  &join);
 }
