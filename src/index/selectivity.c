@@ -68,7 +68,6 @@ typedef struct ColumnStats
 	SampledValues histogram;
 } ColumnStats;
 
-/* Check whether values of a type have fingerprints. */
 static bool
 has_fingerprints(const SimdupNearClause *clause, Oid type)
 {

@@ -354,7 +354,6 @@ simdup_may_be_radius(Node *radius)
 			simhash_radius_is_valid(DatumGetInt32(value->constvalue)));
 }
 
-/* Check whether the function may become the operator. */
 static bool
 can_be_operator(Node *fp, Node *center, Node *radius)
 {

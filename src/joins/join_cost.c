@@ -146,7 +146,6 @@ count_parts(const JoinOffer *offer)
 	return Max(n, 1);
 }
 
-/* Return the nanoseconds of a search by fingerprints. */
 static double
 hamming_nanoseconds(const JoinOffer *offer)
 {
@@ -162,7 +161,6 @@ hamming_nanoseconds(const JoinOffer *offer)
 	return cost;
 }
 
-/* Return the width of a side of the condition. */
 static double
 width_of_key(const JoinOffer *offer, int side)
 {

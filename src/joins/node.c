@@ -9,6 +9,7 @@
 #include "compat.h"
 
 #include "executor/executor.h"
+#include "executor/instrument.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "utils/lsyscache.h"
@@ -165,7 +166,6 @@ begin_scan(NearJoinState *state)
 	MemoryContextDelete(phase);
 }
 
-/* Return the bytes that went to files in this scan. */
 static int64
 scan_disk(const NearJoinState *state)
 {

@@ -129,7 +129,6 @@ as_outer(const JoinOffer *offer, Node *node)
 	return node;
 }
 
-/* Return the conditions on the rows of a side. */
 static Node *
 conditions_of(const JoinOffer *offer, int side)
 {
@@ -388,7 +387,6 @@ have_special(const JoinOffer *offer, bool placeholders)
 	return false;
 }
 
-/* Make the columns and the inputs. */
 static void
 make_inputs(JoinOffer *offer)
 {

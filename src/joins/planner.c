@@ -191,7 +191,6 @@ plan_join(PlannerInfo *root pg_attribute_unused(),
 	return &plan->scan.plan;
 }
 
-/* Offer a join by this condition. */
 static void
 offer_join(JoinOffer *offer)
 {

@@ -163,7 +163,6 @@ are_equal(ShingleSearch *search, const Document *a, const Document *b)
 	return memcmp(x->hashes, y->hashes, x->n * sizeof(uint64)) == 0;
 }
 
-/* Append a row to the group of its set and side. */
 static void
 append_row(ShingleSearch *search, const Document *document, bool is_last)
 {
@@ -268,7 +267,6 @@ typedef struct ShingleSets
 	uint64 *counts; /* shingles by number of sets, then their next rank */
 } ShingleSets;
 
-/* End the list of sets of one shingle. */
 static void
 end_list(ShingleSets *lists)
 {
@@ -350,7 +348,6 @@ count_ranks(ShingleSearch *search, uint64 *counts)
 	search->common_from = Min(search->common_from, search->all_ranks);
 }
 
-/* Sort pairs of set and rank. */
 static SimdupPairSort *
 sort_ranks(const ShingleSearch *search, ShingleSets *lists)
 {
@@ -379,7 +376,6 @@ sort_ranks(const ShingleSearch *search, ShingleSets *lists)
 	return sort;
 }
 
-/* Rank the shingles of the sets. */
 static void
 rank_shingles(ShingleSearch *search)
 {

@@ -290,7 +290,6 @@ is_key(const SimdupKeyNumbers *numbers, uint32 number, Datum key)
 										  numbers->collation, known, key));
 }
 
-/* Add a key, and return its number. */
 static uint32
 add_key(SimdupKeyNumbers *numbers, Datum key)
 {

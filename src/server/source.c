@@ -271,7 +271,6 @@ check_columns(const Columns *c, int wanted)
 			   format_type_be(key_type));
 }
 
-/* Append a column to the SELECT of a source. */
 static void
 put_column(SimdupSource *source, StringInfo text, SimdupSourceColumn which,
 		   int *n, const Columns *c)

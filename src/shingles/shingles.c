@@ -322,7 +322,6 @@ simdup_minhash_signature(PG_FUNCTION_ARGS)
 	PG_RETURN_ARRAYTYPE_P(simdup_make_array(signature, n_hashes, INT4OID));
 }
 
-/* A signature that came back from SQL. */
 static const uint32 *
 get_signature(ArrayType *array, int *n)
 {

@@ -62,7 +62,6 @@ terms_of(const text *content, const text *tokenizer, size_t *n)
 	return terms;
 }
 
-/* Make a lexicon of words and weights. */
 static void
 fill_lexicon(void *memo)
 {

@@ -21,7 +21,6 @@
 #include "triggers/trigger.h"
 #include "type/simhash64.h"
 
-/* Compare two keys by the default order of their type. */
 static int
 compare_keys(const TriggerState *state, Datum a, Datum b)
 {
@@ -291,7 +290,6 @@ require_visible(TriggerState *state, const NearRow *near)
 				errhint("The transaction might succeed if retried."));
 }
 
-/* Search again, and read all rows. */
 static void
 search_again(NearSearch *search)
 {

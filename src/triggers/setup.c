@@ -5,7 +5,6 @@
  *	  names.
  */
 #include "postgres.h"
-#include "compat.h"
 
 #include <ctype.h>
 
@@ -18,7 +17,6 @@
 #include "executor/executor.h"
 #include "optimizer/optimizer.h"
 #include "parser/scansup.h"
-#include "rewrite/rewriteHandler.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -317,7 +315,6 @@ read_triggers(Oid relid, TriggerState *state)
 	FreeTriggerDesc(desc);
 }
 
-/* Read the options of the trigger that fires. */
 static void
 read_own_options(TriggerData *trigdata, TriggerState *state)
 {

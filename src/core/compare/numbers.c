@@ -129,7 +129,6 @@ is_digit(uint32_t c)
 	return c - '0' < 10;
 }
 
-/* Check for a decimal digit of any script. */
 static bool
 is_decimal_digit(uint32_t cp)
 {
@@ -185,7 +184,6 @@ put_folded(Reading *reading, uint32_t cp)
 	put_symbol(reading, symbol);
 }
 
-/* Check whether a symbol is that of a currency sign. */
 static inline bool
 is_sign(char symbol)
 {
@@ -299,7 +297,6 @@ read_symbols(const char *text, size_t len, size_t *n)
 	return reading.s;
 }
 
-/* Return where the digits that begin at s[i] end. */
 static size_t
 digits_end(const char *s, size_t i)
 {

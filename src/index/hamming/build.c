@@ -225,7 +225,6 @@ wait_for(SharedBuild *shared, const int *value, int wanted)
 	ConditionVariableCancelSleep();
 }
 
-/* Write trees as long as there are any. */
 static void
 write_trees(Build *build)
 {
@@ -298,7 +297,6 @@ simdup_hamming_build_worker(dsm_segment *seg, shm_toc *toc)
 
 /* The leader */
 
-/* Allocate room in the segment, found by its key. */
 static void *
 allocate(ParallelContext *context, uint64 key, Size size)
 {

@@ -41,10 +41,16 @@
 #define TABLE_LIST SIMDUP_ROTATIONS
 #define MAX_LISTS (TABLE_LIST + 1)
 
+/* An index, opened by its owner, and its check. */
 typedef struct Check
 {
 	Relation heap;
 	Relation index;
+	/* of the caller; functions of the index run as the table's owner */
+	Oid user;
+	int security;
+	int guc_level;
+
 	Snapshot snapshot;
 	BlockNumber heap_blocks; /* at least */
 	int n_lists;
@@ -59,23 +65,11 @@ typedef struct Links
 	SimdupEntry low;
 } Links;
 
-/* The index, opened by its owner */
-
-typedef struct InspectedIndex
-{
-	Relation heap;
-	Relation index;
-	/* of the caller; functions of the index run as the table's owner */
-	Oid user;
-	int security;
-	int guc_level;
-} InspectedIndex;
-
 /* Lock table and index. ERROR unless it is the caller's hamming index. */
-static InspectedIndex
+static Check
 open_index(Oid index_oid)
 {
-	InspectedIndex opened;
+	Check opened = {0};
 	/* the table is locked before the index, as everywhere */
 	Oid heap_oid = IndexGetRelation(index_oid, true);
 	char *name = get_rel_name(index_oid);
@@ -114,7 +108,7 @@ open_index(Oid index_oid)
 }
 
 static void
-close_index(InspectedIndex *opened)
+close_index(Check *opened)
 {
 	AtEOXact_GUC(false, opened->guc_level);
 	SetUserIdAndSecContext(opened->user, opened->security);
@@ -387,8 +381,7 @@ PG_FUNCTION_INFO_V1(simdup_index_check);
 Datum
 simdup_index_check(PG_FUNCTION_ARGS)
 {
-	InspectedIndex opened = open_index(PG_GETARG_OID(0));
-	Check check = {.heap = opened.heap, .index = opened.index};
+	Check check = open_index(PG_GETARG_OID(0));
 	HammingMeta roots;
 
 	check.n_lists = PG_GETARG_BOOL(1) ? MAX_LISTS : TABLE_LIST;
@@ -405,7 +398,7 @@ simdup_index_check(PG_FUNCTION_ARGS)
 	for (int i = 0; i < check.n_lists; i++)
 		simdup_pairsort_end(check.lists[i]);
 	UnregisterSnapshot(check.snapshot);
-	close_index(&opened);
+	close_index(&check);
 	PG_RETURN_VOID();
 }
 
@@ -465,7 +458,7 @@ PG_FUNCTION_INFO_V1(simdup_index_stat);
 Datum
 simdup_index_stat(PG_FUNCTION_ARGS)
 {
-	InspectedIndex opened = open_index(PG_GETARG_OID(0));
+	Check opened = open_index(PG_GETARG_OID(0));
 	Statistics statistics = {0};
 	HammingMeta roots = simdup_hamming_roots(opened.index, true);
 	Datum values[8];

@@ -335,7 +335,6 @@ append_entry(Relation index, Buffer buffer, const SimdupEntry *entry)
 #endif
 }
 
-/* Sort a leaf's tail in. */
 static void
 sort_leaf(Relation index, Buffer buffer)
 {
@@ -349,7 +348,6 @@ sort_leaf(Relation index, Buffer buffer)
 	GenericXLogFinish(state);
 }
 
-/* Insert one entry into one tree. */
 static void
 insert_entry(Relation index, int tree, const SimdupEntry *entry)
 {

@@ -422,15 +422,6 @@ simdup_hamming_read_ahead(Relation index, BlockNumber block)
 		hint->buffer = result.recent_buffer;
 }
 
-void
-simdup_hamming_prefetch_hint(Relation index, BlockNumber block)
-{
-	HammingHint *hint = hint_of(index, block);
-
-	if (hint != NULL)
-		__builtin_prefetch(hint);
-}
-
 /*
  * Prefetch values. This is inlined, because gcc drops calls that only prefetch.
  */

@@ -276,8 +276,6 @@ extern Buffer simdup_hamming_read_again(Relation index, BlockNumber block);
 extern void simdup_hamming_remember(Relation index, Buffer buffer);
 /* Ask the server for a page that will be read, unless it is in memory. */
 extern void simdup_hamming_read_ahead(Relation index, BlockNumber block);
-/* Let the processor load the remembered contents of a page. */
-extern void simdup_hamming_prefetch_hint(Relation index, BlockNumber block);
 /*
  * Let the processor load a page that will be read, above all where the value
  * `near` may be, of those from `low` to `until`.

@@ -52,7 +52,6 @@ simdup_entry_store_init(EntryStore *store, size_t *budget, FileSet *set,
 			BufFileCreateFileSet(set, psprintf("%s.%d", name, participant));
 }
 
-/* Empty the memory into the file. */
 static void
 write_entries(EntryStore *store)
 {

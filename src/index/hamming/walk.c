@@ -10,10 +10,7 @@
  *
  * The matches of a leaf are copied, and the leaf is unlocked before they are
  * returned. Under an MVCC snapshot its pin is released too: a row that has
- * since taken the TID of another is too young to be seen. Under any other
- * snapshot (an exclusion constraint's) the pin stays until the next leaf is
- * read. VACUUM needs a cleanup lock, so it cannot remove the entry and free the
- * TID before that.
+ * since taken the TID of another is too young to be seen.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -67,7 +64,6 @@ read_level(Relation index, int tree, int level, StringInfo blocks)
 	return blocks->len / (int) sizeof(uint16);
 }
 
-/* Renew the histograms of all rotations. */
 static void
 make_histograms(Relation index)
 {
@@ -220,7 +216,6 @@ list_children(const HammingWalk *walk, HammingLevel *parent,
 		bool is_last_child = i + 1 == n;
 
 		listed->block = hamming_child(page, i);
-		simdup_hamming_prefetch_hint(walk->scan->indexRelation, listed->block);
 		listed->low = hamming_values(page)[i];
 		listed->near = key.value;
 		listed->until = is_last_child ? hamming_high_key(page)
