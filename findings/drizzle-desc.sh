@@ -1,5 +1,5 @@
 #!/bin/bash
-# drizzle-kit 0.31.11 pulls an index on (a DESC NULLS LAST), then generates SQL from what it pulled.
+# drizzle-kit 0.31.11 pulls an index on (a DESC NULLS LAST), then generates SQL from the pulled schema.
 # Guess: the order comes back. Seen: schema.ts has .desc().nullsLast().op("text_ops"), the SQL only "a" text_ops.
 . "$(dirname "$0")/private_server"
 packages drizzle-kit@0.31.11 drizzle-orm@0.45.4 pg@8.23.1

@@ -1,5 +1,5 @@
 #!/bin/bash
-# email-reply-parser 2.3.9 (npm) takes what a person wrote out of a mail, without quotes and signature.
+# email-reply-parser 2.3.9 (npm) takes a person's own words out of a mail, without quotes and signature.
 # Guess: a mail without either comes back whole. Seen: the last sentence is gone, as it begins with "Sent from".
 . "$(dirname "$0")/private_folder"
 packages email-reply-parser@2.3.9

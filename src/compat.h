@@ -87,7 +87,7 @@ extern void _PG_init(void);
 #define SIMDUP_CAN_BUILD_PARALLEL .amcanbuildparallel = true
 #define SIMDUP_INDEX_WORKERS(heap, index, info) ((info)->ii_ParallelWorkers)
 
-/* no snapshot is too old for what a page shows */
+/* no snapshot is too old for a page */
 #define TestForOldSnapshot(snapshot, relation, page) ((void) 0)
 #else
 #define SIMDUP_LOCK_HELD(tag, mode) LockHeldByMe(tag, mode)
@@ -166,7 +166,7 @@ extern void _PG_init(void);
 
 /*
  * The server keeps a pointer to an access method's routine. Before, it copies
- * the routine and frees what the handler returned.
+ * the routine and frees the handler's.
  */
 #define SIMDUP_AM_ROUTINE(routine) (&(routine))
 #else

@@ -2,9 +2,9 @@
 #
 # routes.txt has one letter in each of some languages, as typed. Each route below makes
 # a file of it, and reads the text out of that file by a tool. The table has the distance
-# of minhash64, least to most, for each group of scripts, the least resemblance, and in
-# how many letters simdup_numbers is equal, or all of one side's among the other's. It
-# is the table of doc/simdup-routes.md.
+# of minhash64, least to most, for each group of scripts, and the least resemblance. It
+# counts the letters whose simdup_numbers are equal, or all of one side's among the
+# other's. It is the table of doc/simdup-routes.md.
 #
 # LANGUAGES="en zh" and ROUTES="w3m pdf" choose some, one letter a line with RAW=yes.
 # A route whose tool is not installed is left out, and said so.

@@ -47,7 +47,7 @@ BEGIN
 END $$;
 
 -- A table distributed by district. Citus keeps a district's rows in one shard,
--- so what belongs together should be distributed by what it has in common.
+-- so distribute rows that belong together by a column they have in common.
 CREATE TABLE petition (
   district  text NOT NULL,
   id        bigint NOT NULL,

@@ -1,7 +1,7 @@
 -- The workflow on table petition (id, content), as run.sh has loaded it: an index
 -- on the texts, search, arrivals, pairs, cases, a report. A large table and the
--- documents' road follow. Table truth is there for the project's own petitions, and with it
--- what a found pair should be. Letters of the language that :chinese says come first.
+-- documents' road follow. Table truth, with the pairs to be found,
+-- is there for the project's own petitions. Letters of the language that :chinese says come first.
 
 SELECT to_regclass('truth') IS NOT NULL AS own, format_type(atttypid, NULL) AS id_type
 FROM pg_attribute

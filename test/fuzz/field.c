@@ -1,7 +1,7 @@
 /*
  * field.c
  *	  Fields of rows: white space around them is nothing, case is nothing, and
- *	  what is folded stays as it is.
+ *	  folding twice is folding once.
  */
 #include "core/fingerprint/tokenizer.h"
 #include "core/unicode/charclass.h"

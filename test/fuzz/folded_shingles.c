@@ -1,8 +1,8 @@
 /*
  * folded_shingles.c
  *	  Folded shingles of any text, as strings, and as elements by each set of
- *	  instructions, against windows of its units found character by character; and
- *	  fields of rows.
+ *	  instructions, against windows of its units found character by character.
+ *	  Fields of rows, too.
  */
 #include "core/fingerprint/hash.h"
 #include "core/fingerprint/shingle.h"

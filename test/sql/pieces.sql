@@ -23,7 +23,7 @@ FROM (SELECT DISTINCT kind FROM rows) AS kinds, unnest('{0, 3, 8, 16}'::int[]) A
   unnest('{2, 40}'::int[]) AS n, LATERAL (SELECT wrong(kind, k, n) AS w OFFSET 0) AS s
 GROUP BY kind, k ORDER BY kind COLLATE "C", k;
 
--- a row is in at most k + 1 pieces, each named once and in order, and the pieces are of a size, also where bits are skewed
+-- a row is in at most k + 1 pieces, each named once and in order; pieces have equal sizes, also where bits are skewed
 SELECT kind, k, n, count(DISTINCT piece) AS used, round(max(rows) / 200.0, 1) AS "fullest, %", round(sum(rows) / 20000.0, 1) AS copies
 FROM (SELECT kind, k, n, piece, count(*) AS rows
       FROM (SELECT kind, (hashint8extended(i, 0) | (hashint8extended(i, 1) & mask))::simhash64 AS fp

@@ -498,8 +498,8 @@ DELETE FROM wrong;
 DROP TRIGGER t ON wrong;
 \set VERBOSITY default
 
--- equal rows, with keys in no order: a statement reads each once. The flag is that of a trigger that
--- reads all rows, also where rows of it change or go while it runs.
+-- equal rows, with keys in no order: a statement reads each once. A naive trigger reads all
+-- rows and writes the same flag, also where rows change or go while the statement runs.
 CREATE TABLE equals (id int PRIMARY KEY, fp simhash64, note int, dup int, expected int, written int);
 CREATE INDEX ON equals USING hamming (fp);
 CREATE FUNCTION differ(new_row equals, near_row equals) RETURNS boolean LANGUAGE sql

@@ -112,8 +112,8 @@ sub common
 	return ($counted / $shorter, $shorter >= 20 && $passages >= 3 && $counted - $most >= 0.06 * $shorter);
 }
 
-# The block of each shingle of a text: the letters of the rarest one around it. Shingles that
-# fewer than 4 letters have are no blocks, and those that only this one has part others.
+# The block of each shingle of a text: the letters of the rarest one around it. Shingles of
+# fewer than 4 letters are no blocks, and those of this text alone part others.
 sub blocks_of
 {
 	my ($holders, @shingles) = @_;

@@ -1,6 +1,6 @@
 # citus: tables that Citus distributes over workers: the script, all pairs on the
-# workers, a shard that is moved, the statements of the pages, estimates, and workers
-# that are killed, added and removed.
+# workers, a shard that is moved, the statements of the pages, and estimates. Workers
+# are killed, added and removed.
 #
 # It needs a server with Citus. test/matrix builds one where it can.
 #

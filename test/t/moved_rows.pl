@@ -1,4 +1,4 @@
-# moved_rows: the section "Replication, dumps, moved rows" of the page "Arrival": rows
+# moved_rows: the section "Replication, dumps, moved rows" of the page "Arrival". Rows
 # that are applied, restored or moved by others keep flags and logs where triggers are held
 # back, and not otherwise. Publisher and subscriber are databases of one server.
 #

@@ -187,7 +187,7 @@ sub no_overlap
 	return;
 }
 
-# Campaigns: each has its template once, and of each letter what it adds. No limit brought the letters there.
+# Campaigns: each has its template once, and each letter its own words. No limit brought the letters there.
 sql(q{CREATE VIEW campaigns AS SELECT c * 100 + i AS key, c AS cluster, CASE WHEN i > 1 THEN format('The lamp number %s in Mill Lane is out. ', c) ELSE '' END || 'Please mend it before the winter comes.'
 	|| CASE i WHEN 2 THEN ' My son fell there last week.' ELSE '' END AS content FROM generate_series(1, 6) AS c, generate_series(1, 1 + (1 << c - 1)) AS i});
 for my $lang ('en', 'zh')

@@ -225,7 +225,7 @@ planted_is_found(int script)
 	return strcmp(own, expected) == 0;
 }
 
-/* What is left of a text without two passages, and what a run must have. */
+/* The rest of a text without two passages, and the least length of a run. */
 static void
 test_without(const char *text, const char *expected)
 {

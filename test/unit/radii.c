@@ -66,7 +66,7 @@ test_near_blocks(void)
 	}
 }
 
-/* Exactly one rotation reports what is near. */
+/* Exactly one rotation reports a near fingerprint. */
 static bool
 is_reported_once(uint64_t difference, const int *radii)
 {

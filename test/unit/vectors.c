@@ -1,8 +1,8 @@
 /*
  * vectors.c
  *	  Hashes of windows and fingerprints by each set of instructions, against the
- *	  windows as strings: texts of every script, broken ones, of all lengths around
- *	  those of blocks. A text ends where its memory does.
+ *	  windows as strings. Texts are of every script, broken ones, too, and of all
+ *	  lengths around those of blocks. A text ends where its memory does.
  */
 #include "core/fingerprint/hash.h"
 #include "core/fingerprint/vectors.h"

@@ -142,7 +142,7 @@ extern uint32_t *simdup_connected_finish(SimdupConnected *c);
 
 /*
  * Ids. Each new group takes the id of the old group with which it shares most rows.
- * Of several such pairs the one with most rows goes first, then the older id,
+ * Among several such pairs the one with most rows goes first, then the older id,
  * then the group with the earlier first row. Each id is taken once.
  */
 
@@ -176,7 +176,7 @@ extern int64_t *simdup_group_ids_keep(uint32_t n, const uint32_t *group,
 extern uint32_t simdup_first_candidates(uint32_t n, uint32_t position);
 
 /*
- * Texts by what they gain. That only falls, and a text of 0 is left out. The text that
+ * Texts by their gain. That only falls, and a text of 0 is left out. The text that
  * gains most is taken next, of equal ones the earliest. It is asked just before.
  */
 typedef struct SimdupGains

@@ -220,7 +220,7 @@ is_chinese(char symbol)
 }
 
 /*
- * Make zeros of circles, letters O and digits 0 that stand for them. In a run beside
+ * Make zeros of circles, letters O and digits 0 in numerals. In a run beside
  * a Chinese numeral or unit, circles are zeros. In other runs all are, if a numeral
  * is before the run, and another one or the sign of a year behind it.
  */

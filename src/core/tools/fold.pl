@@ -117,7 +117,7 @@ sub read_unicode_data
 	}
 }
 
-# Each code point of a file of ranges that match, with what the match has captured.
+# Each code point of a file of ranges that match, with the captures of the match.
 sub each_match
 {
 	my ($name, $pattern, $take) = @_;
@@ -372,9 +372,9 @@ for (my $cp = 0; $cp < $MAX; $cp += 128)
 }
 die 'too many blocks for 16 bits' if @blocks > 65536;
 
-# The same for a text that becomes characters without classes: the UTF-8 of what a code
-# point below U+10000 folds to, its first byte lowest; 0 unless that is one character,
-# which joins nothing, or none.
+# The same for a text that becomes characters without classes: the UTF-8 that a code
+# point below U+10000 folds to, its first byte lowest. It is 0 unless that is no
+# character, or one that joins nothing.
 my @units;
 for my $cp (0 .. 0xFFFF)
 {

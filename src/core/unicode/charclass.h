@@ -1,6 +1,6 @@
 /*
  * charclass.h
- *	  Characters: UTF-8, classes, and what a character folds to.
+ *	  Characters: UTF-8, classes, and the folding of a character.
  */
 #ifndef SIMDUP_CORE_UNICODE_CHARCLASS_H
 #define SIMDUP_CORE_UNICODE_CHARCLASS_H
@@ -127,7 +127,7 @@ typedef struct SimdupChar
 
 /*
  * Read the character at p. The common ones do not need the tables. Inline in
- * every loop, so that each skips what it does not ask for.
+ * every loop, so that each skips the parts that it does not use.
  */
 static inline __attribute__((always_inline)) SimdupChar
 simdup_next_char(const unsigned char *p, const unsigned char *end)
@@ -258,7 +258,7 @@ simdup_is_blank(uint32_t cp)
 /* The most code points that one folds to. */
 #define SIMDUP_MAX_FOLDED 18
 
-/* In place of a class: what the code point folds to is in simdup_fold_expansions. */
+/* In place of a class: simdup_fold_expansions has the folded code points. */
 #define SIMDUP_FOLD_LISTED 3
 
 /* Added to a class: the code point folds to itself and is the second of pairs. */
@@ -293,7 +293,7 @@ typedef struct SimdupFoldProperty
 #define SIMDUP_FOLD_EXCHANGE UINT32_MAX
 
 /*
- * An element of simdup_fold_units, for a code point below U+10000: the UTF-8 of what it
+ * An element of simdup_fold_units, for a code point below U+10000: the UTF-8 that it
  * folds to, the first byte lowest, or one of these.
  */
 #define SIMDUP_FOLD_SLOW 0 /* the other tables say it */
@@ -302,7 +302,7 @@ typedef struct SimdupFoldProperty
 
 /*
  * The tables: see tools/fold.pl. The pairs of one second begin at its element of
- * starts. Each has a first, ascending, and what the two become, all of one class.
+ * starts. Each has a first, ascending, and the result of the two, all of one class.
  */
 extern const SimdupFoldProperty simdup_fold_properties[];
 extern const uint32_t simdup_fold_expansions[];
@@ -345,7 +345,7 @@ extern uint32_t simdup_fold_other(uint32_t cp, uint32_t last,
 								  SimdupFoldReplacer replace, void *arg);
 
 /*
- * Hand on what a code point or SIMDUP_INVALID_CHAR folds to. *last, 0 at the
+ * Hand on the folded form of a code point or SIMDUP_INVALID_CHAR. *last, 0 at the
  * beginning of a text, becomes the last code point that was handed on. Inline, and
  * the sink with it, because a call for each character would cost more than folding.
  */

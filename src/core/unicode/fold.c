@@ -15,7 +15,7 @@
 #define SYLLABLES_OF_VOWEL (N_TAILS + 1) /* one of them without a tail */
 #define N_SYLLABLES (N_LEADS * N_VOWELS * SYLLABLES_OF_VOWEL)
 
-/* The subtractions wrap around: what is below a range is far above it. */
+/* The subtractions wrap around: a code point below a range is far above it. */
 static uint32_t
 join_hangul(uint32_t first, uint32_t second)
 {
