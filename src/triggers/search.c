@@ -75,8 +75,8 @@ require_complete(const TriggerState *state, Relation index)
  * search of a statement reads all equal rows. It remembers the row of the smallest key,
  * and the LSN of each leaf with MANY_ENTRIES of the fingerprint or more. A leaf with the
  * same LSN has no new entry, so a later search passes over it. In a remembered leaf that
- * has changed, it remembers the rows that it reads, and passes over them next time. A
- * row that was visible keeps its key and TID while the statement runs. The row of the
+ * has changed, the rows are remembered when they are read, and passed over later. A row
+ * that was visible keeps its key and TID while the statement runs. The row of the
  * smallest key is read again. If it is gone or does not count, all equal rows are read.
  */
 #define MANY_ENTRIES 32

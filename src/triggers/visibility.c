@@ -86,7 +86,7 @@ static const char *const asking[][2] = {
 	/* an error in place of an answer, and a scan in place of a look */
 	{"row_security", "on"},
 	{"enable_tidscan", "on"},
-	/* what the server, or a policy, would tell of the statement */
+	/* no messages of the server, or of a policy, about the statement */
 	{"client_min_messages", "error"},
 	{"debug_print_parse", "off"},
 	{"debug_print_rewritten", "off"},
