@@ -116,7 +116,7 @@ free_memory(const NearJoinState *state)
 		if (input->plan != NULL)
 			used += simdup_rowstore_memory(input->rows);
 		used += (int64) input->n_keyed *
-				(int64) (sizeof(SimdupEntry) + sizeof(uint32));
+				(int64) (sizeof(SimdupSortItem) + sizeof(uint32));
 	}
 	return Max(memory - used, memory / 5);
 }

@@ -307,6 +307,7 @@ simdup_put_candidate(void *arg, uint32 first_row, uint32 outer, uint32 inner)
 	state->n_candidates++;
 	if (state->search.marks_first &&
 		state->n_candidates >=
-			Max(state->search.memory / 8 / (int64) sizeof(SimdupEntry), 4096))
+			Max(state->search.memory / 8 / (int64) sizeof(SimdupSortItem),
+				4096))
 		simdup_evaluate_candidates(state);
 }

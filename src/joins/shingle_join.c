@@ -465,7 +465,7 @@ show_progress(void *arg, double done)
 {
 	const ShingleSearch *search = arg;
 
-	simdup_progress_look((int64) (done * search->keys->n));
+	simdup_progress_poll((int64) (done * search->keys->n));
 }
 
 static void

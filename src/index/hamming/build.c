@@ -36,7 +36,7 @@
 #define KEY_USAGE UINT64CONST(0x6861000000000002)
 #define KEY_QUERY UINT64CONST(0x6861000000000003)
 
-#define ENTRIES_PER_KB (1024 / sizeof(SimdupEntry))
+#define ENTRIES_PER_KB (1024 / sizeof(SimdupSortItem))
 
 /* Texts that each participant looks at, and digits of a fingerprint at least. */
 #define FIRST_TEXTS 100
