@@ -9,9 +9,6 @@
  * match, and passes over later candidates of these. Its rows follow at the end. A
  * semi join under row marks gives the inner row, too, so it runs as an inner join
  * does, once for each outer row.
- *
- * Half of the memory is for the rows. Parts of the rest are for sorted keys, groups
- * and candidates, and the search has the remainder.
  */
 #include "postgres.h"
 

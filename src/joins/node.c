@@ -2,8 +2,7 @@
  * node.c
  *	  The join node: the executor's callbacks.
  *
- * The node does not use ExecScan, whose recheck for EvalPlanQual is one of scans.
- * There its inputs give the rows to recheck, and it joins those.
+ * The node does not use ExecScan, which rechecks rows of scans alone for EvalPlanQual.
  */
 #include "postgres.h"
 #include "compat.h"

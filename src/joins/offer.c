@@ -18,9 +18,7 @@
 
 #include "joins/offer.h"
 
-/*
- * Clauses
- */
+/* Clauses */
 
 bool
 simdup_offer_is_above(const JoinOffer *offer, const RestrictInfo *restrictinfo)
@@ -115,9 +113,7 @@ list_clauses(const JoinOffer *offer, bool above)
 	return extract_actual_clauses(clauses, false);
 }
 
-/*
- * Reading once
- */
+/* Reading once */
 
 /* Replace the columns of the inner side by those of the outer one. */
 static Node *
@@ -139,10 +135,7 @@ conditions_of(const JoinOffer *offer, int side)
 	return side == 0 ? clauses : as_outer(offer, clauses);
 }
 
-/*
- * Check whether both sides read the same rows. For EvalPlanQual each side has a row
- * of its own, so there must be no row marks. An INSERT has none.
- */
+/* Check whether both sides read the same rows: see README. An INSERT has no row marks. */
 static bool
 can_read_once(const JoinOffer *offer)
 {
@@ -215,9 +208,7 @@ excludes_self(const JoinOffer *offer, Node *clause)
 			get_negator(comparison->opno) == type->eq_opr);
 }
 
-/*
- * Inputs
- */
+/* Inputs */
 
 /* Check whether a column is needed above the join, or by a clause. */
 static bool

@@ -74,9 +74,7 @@ alloc_numbers(Size n)
 	return simdup_alloc0((n + 1) * sizeof(uint32));
 }
 
-/*
- * Documents
- */
+/* Documents */
 
 static SimdupPairSort *
 begin_sort(const SimdupKeySearch *join)
@@ -411,9 +409,7 @@ rank_shingles(ShingleSearch *search)
 	end_sort(search, sort);
 }
 
-/*
- * The join
- */
+/* The join */
 
 /* Put the groups of two sets, the outer one of the first, if there are both. */
 static void

@@ -445,13 +445,9 @@ index_columns(TupleDesc tupdesc, const IndexInfo *info)
 }
 
 /*
- * Find the columns that decide, and the generated ones to compute. The columns
- * of the index decide, but never a flag, and those of the option. For log and
- * reject, the unique columns decide as well: a row is not compared with one that
- * has its values. If columns of the partition key change beside others, or those
- * of an exclusion, the row is the same one elsewhere, and only locks. BEFORE
- * triggers fire before generated columns are stored. A later trigger may still
- * change the columns that they are computed from.
+ * Find the columns whose change makes the trigger act or lock, by the rules of the
+ * README, and the generated ones to compute. A later trigger may still change the
+ * columns that those are computed from.
  */
 static void
 find_deciding(TriggerData *trigdata, TriggerState *state)

@@ -145,9 +145,8 @@ have_equal_columns(TupleDesc desc, Bitmapset *columns, HeapTuple a, HeapTuple b)
 
 /*
  * Return the newest version of a stored row, or NULL if the transaction has
- * deleted the row since. An event of an AFTER trigger, deferred or not, may
- * fire when a later UPDATE of the transaction has superseded the version that
- * the event is about. That UPDATE need not have an event of its own.
+ * deleted the row since. An UPDATE may have superseded the version that an event of
+ * an AFTER trigger is about, and need not have an event of its own.
  */
 static HeapTuple
 newest_version(TriggerData *trigdata)

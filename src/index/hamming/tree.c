@@ -131,14 +131,10 @@ simdup_entry_store_end(EntryStore *store)
 /*
  * Writes the pages of a new relation, in the order of their blocks.
  *
- * The pages of an index that is being built need no buffers: no other session
- * reads them. From 17 on the server has a way to write them past the buffers; on
- * older servers, this file does the same. All pages must be on disk before the
- * transaction commits, the logged ones too: the next checkpoint may move the
- * start of recovery past their log records.
- *
- * The file gets its full length first. So several processes can write pages,
- * each in a range of its own.
+ * From 17 on the server has a way to write pages past the buffers; on older servers,
+ * this file does the same. All pages must be on disk before the transaction commits,
+ * the logged ones too: the next checkpoint may move the start of recovery past their
+ * log records. The file gets its full length first, as several processes write.
  */
 
 /* Blocks reserved at once: a cancel request waits no longer than for these. */
