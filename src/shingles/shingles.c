@@ -263,9 +263,7 @@ simdup_sketch_resemblance(PG_FUNCTION_ARGS)
 }
 
 PG_FUNCTION_INFO_V1(simdup_super_shingles);
-/*
- * Return shingles of the sketch: windows of w values, fingerprinted once more.
- */
+/* Return shingles of the sketch: windows of w values, fingerprinted once more. */
 Datum
 simdup_super_shingles(PG_FUNCTION_ARGS)
 {

@@ -281,10 +281,7 @@ simdup_imatch_fingerprint(PG_FUNCTION_ARGS)
 }
 
 PG_FUNCTION_INFO_V1(simdup_imatch_fingerprints);
-/*
- * Return signatures by the whole lexicon, then by n_lexicons random parts of
- * it.
- */
+/* Return signatures by the whole lexicon, then by n_lexicons random parts of it. */
 Datum
 simdup_imatch_fingerprints(PG_FUNCTION_ARGS)
 {

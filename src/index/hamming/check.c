@@ -433,9 +433,7 @@ count_page(Statistics *statistics, Page page)
 	}
 }
 
-/*
- * Count pages in the order of their blocks: a split meanwhile may count twice.
- */
+/* Count pages in the order of their blocks: a split meanwhile may count twice. */
 static void
 count_pages(Relation index, Statistics *statistics)
 {

@@ -423,9 +423,7 @@ simdup_hamming_read_ahead(Relation index, BlockNumber block)
 		hint->buffer = result.recent_buffer;
 }
 
-/*
- * Prefetch values. This is inlined, because gcc drops calls that only prefetch.
- */
+/* Prefetch values. This is inlined, because gcc drops calls that only prefetch. */
 static pg_attribute_always_inline void
 prefetch_values(const uint64 *values, int from, int to)
 {
