@@ -20,6 +20,7 @@
 #include "storage/smgr.h"
 #include "utils/memutils.h"
 
+#include "core/host.h"
 #include "index/hamming/page.h"
 #include "server/spill.h"
 
@@ -183,7 +184,7 @@ typedef struct TreeWriter
 	/* the low keys of the level's pages, up to that one */
 	SimdupSortItem *low;
 	int64 n;
-	int64 size;
+	Size size;
 } TreeWriter;
 
 #define CHILDREN_PER_PAGE \
@@ -240,12 +241,8 @@ begin_page(TreeWriter *writer, const SimdupSortItem *low)
 {
 	if (writer->n > 0)
 		write_page(writer, low);
-	if (writer->n == writer->size)
-	{
-		writer->size *= 2;
-		writer->low =
-			repalloc_huge(writer->low, writer->size * sizeof(SimdupSortItem));
-	}
+	writer->low = simdup_grow(writer->low, &writer->size, (Size) writer->n + 1,
+							  sizeof(SimdupSortItem));
 	writer->low[writer->n++] = *low;
 	simdup_hamming_init_page(writer->page.data, writer->tree, writer->level);
 	return writer->page.data;
@@ -368,10 +365,8 @@ simdup_write_tree(Relation index, const TreeLayout *layout, int tree,
 	TreeWriter writer = {.pages = smgr_bulk_start_rel(index, MAIN_FORKNUM),
 						 .n_written = n_written,
 						 .tree = tree,
-						 .next = layout->first[tree],
-						 .size = 1024};
+						 .next = layout->first[tree]};
 
-	writer.low = palloc(writer.size * sizeof(SimdupSortItem));
 	/* the value of a NULL's entry is 0, which is the same in any rotation */
 	if (store->n_files > 0)
 		add_leaves_of_files(&writer, layout, store, memory_kb);

@@ -22,6 +22,7 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
+#include "core/host.h"
 #include "index/hamming/walk.h"
 
 /*
@@ -190,15 +191,12 @@ next_near_key(const HammingWalk *walk, HammingLevel *level, SimdupSortItem *key)
 static HammingListed *
 next_listed(const HammingWalk *walk, HammingLevel *level)
 {
-	if (level->n == level->size)
-	{
-		level->size = Max(2 * level->size, ENOUGH_LISTED);
-		level->listed =
-			level->listed == NULL
-				? MemoryContextAlloc(GetMemoryChunkContext(walk->scan->opaque),
-									 level->size * sizeof(HammingListed))
-				: repalloc(level->listed, level->size * sizeof(HammingListed));
-	}
+	MemoryContext caller =
+		MemoryContextSwitchTo(GetMemoryChunkContext(walk->scan->opaque));
+
+	level->listed = simdup_grow(level->listed, &level->size,
+								(Size) level->n + 1, sizeof(HammingListed));
+	MemoryContextSwitchTo(caller);
 	return &level->listed[level->n++];
 }
 

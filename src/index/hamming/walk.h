@@ -38,7 +38,7 @@ typedef struct HammingLevel
 	int n;
 	int at;
 	int ahead;
-	int size;
+	Size size;
 	HammingListed *listed;
 } HammingLevel;
 
