@@ -19,7 +19,7 @@
 \if :{?groups} \else \set groups '' \endif
 SET client_min_messages = warning;
 
--- Below, functions and operators are the catalogs' and the extension's own, whatever is in the path.
+-- Functions and operators below are the catalogs' and the extension's own, with any search_path.
 SELECT n.nspname AS simdup
 FROM pg_catalog.pg_extension AS e JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace
 WHERE e.extname OPERATOR(pg_catalog.=) 'simdup' \gset

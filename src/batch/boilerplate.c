@@ -57,7 +57,7 @@ typedef struct Search
 
 	size_t min_words;	   /* of a passage */
 	SimdupPairSort *runs;  /* run and digest of a text */
-	SimdupEntry *texts;	   /* digest and row, ascending */
+	SimdupSortItem *texts; /* digest and row, ascending */
 	int64 n_texts;		   /* without copies */
 	FrequentRun *frequent; /* the most frequent first */
 	int n_frequent;
@@ -80,7 +80,8 @@ sample_texts(Search *search)
 	MemoryContext old;
 
 	search->runs = simdup_pairsort_begin((int64) maintenance_work_mem * 1024);
-	search->texts = simdup_alloc(((Size) search->n + 1) * sizeof(SimdupEntry));
+	search->texts =
+		simdup_alloc(((Size) search->n + 1) * sizeof(SimdupSortItem));
 	simdup_progress_phase("sampling runs", search->n);
 	old = MemoryContextSwitchTo(search->row_context);
 	for (uint32 i = 0; i < search->n; i++)
@@ -92,7 +93,7 @@ sample_texts(Search *search)
 		if (!simdup_sample_runs(text_of(search, i), search->min_words, &sample,
 								&digest))
 			simdup_too_many_words();
-		search->texts[i] = (SimdupEntry){digest, i};
+		search->texts[i] = (SimdupSortItem){digest, i};
 		for (size_t j = 0; j < sample.n; j++)
 			simdup_pairsort_put(search->runs, sample.hashes[j], digest);
 		MemoryContextReset(search->row_context);
@@ -158,8 +159,8 @@ find_frequent(Search *search, double min_share)
 static SimdupUtf8
 read_text(const Search *search, uint64 digest)
 {
-	const SimdupEntry *entry =
-		bsearch(&digest, search->texts, search->n, sizeof(SimdupEntry),
+	const SimdupSortItem *entry =
+		bsearch(&digest, search->texts, search->n, sizeof(SimdupSortItem),
 				simdup_compare_words);
 	SimdupUtf8 text = text_of(search, (uint32) entry->row);
 	size_t n = 0;

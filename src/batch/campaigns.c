@@ -39,7 +39,7 @@ typedef struct Campaigns
 	SimdupPairSort *near; /* partners or relatives: see simdup_near_lists */
 	/* by row: the sampled shingles in common with this letter */
 	uint32 *n_common;
-	SimdupEntry *candidates; /* their complement, and the row */
+	SimdupSortItem *candidates; /* their complement, and the row */
 	Size n_candidates;
 	Size room;
 	/* the letter that is compared */
@@ -92,7 +92,7 @@ set_letter(Campaigns *c, uint32 letter)
 	Size n;
 	const SimdupShared *shared =
 		simdup_letter_shingles(&c->letters, letter, &c->lists[0], &n);
-	SimdupEntry *blocks = simdup_alloc((n + 1) * sizeof(SimdupEntry));
+	SimdupSortItem *blocks = simdup_alloc((n + 1) * sizeof(SimdupSortItem));
 
 	c->letter = letter;
 	simdup_wordset_free(&c->ids);
@@ -104,8 +104,8 @@ set_letter(Campaigns *c, uint32 letter)
 		uint64 id = simdup_shared_id(shared[i]) + 1;
 
 		simdup_wordset_add(&c->ids, id);
-		blocks[i] = (SimdupEntry){block_around(shared, n, i),
-								  simdup_wordset_slot(&c->ids, id)};
+		blocks[i] = (SimdupSortItem){block_around(shared, n, i),
+									 simdup_wordset_slot(&c->ids, id)};
 	}
 	simdup_sort_pairs(blocks, n);
 	simdup_free(c->block_of);
@@ -194,7 +194,8 @@ compare_candidates(Campaigns *c, uint32 letter)
 		c->n_common[row] = 0;
 		if (n_common * 2 * SIMDUP_SAMPLED >=
 			c->least * Min(size[letter], size[row]))
-			c->candidates[n++] = (SimdupEntry){PG_UINT32_MAX - n_common, row};
+			c->candidates[n++] =
+				(SimdupSortItem){PG_UINT32_MAX - n_common, row};
 	}
 	c->n_candidates = 0;
 	simdup_sort_pairs(c->candidates, n);
@@ -229,8 +230,9 @@ compare_letters(Campaigns *c)
 		simdup_tempfile_read(c->letters.sharers,
 							 (int64) ((where >> 8) * sizeof(uint32)), others,
 							 n * sizeof(uint32));
-		c->candidates = simdup_grow(c->candidates, &c->room,
-									c->n_candidates + n, sizeof(SimdupEntry));
+		c->candidates =
+			simdup_grow(c->candidates, &c->room, c->n_candidates + n,
+						sizeof(SimdupSortItem));
 		for (uint32 i = 0; i < n; i++)
 			if (c->n_common[others[i]]++ == 0)
 				c->candidates[c->n_candidates++].row = others[i];

@@ -31,8 +31,8 @@ typedef struct Components
 /* While they are found. */
 typedef struct Finding
 {
-	SimdupKeyNumbers *numbers; /* of the keys */
-	uint32 *parent;			   /* by number of a key */
+	SimdupKeyIds *numbers; /* of the keys */
+	uint32 *parent;		   /* by number of a key */
 	uint32 n;
 	Size capacity;
 
@@ -53,11 +53,11 @@ join_waiting(Components *components, Finding *finding)
 	uint32 numbers[SIMDUP_MANY_KEYS];
 	int n = finding->n_waiting;
 
-	simdup_keynumbers_get(finding->numbers, finding->waiting, n, numbers);
+	simdup_keyids_get(finding->numbers, finding->waiting, n, numbers);
 	finding->parent =
 		simdup_grow(finding->parent, &finding->capacity,
-					simdup_keynumbers_count(finding->numbers), sizeof(uint32));
-	for (; finding->n < simdup_keynumbers_count(finding->numbers); finding->n++)
+					simdup_keyids_count(finding->numbers), sizeof(uint32));
+	for (; finding->n < simdup_keyids_count(finding->numbers); finding->n++)
 		finding->parent[finding->n] = finding->n;
 	for (int i = 0; i < n; i++)
 		__builtin_prefetch(&finding->parent[numbers[i]]);
@@ -163,8 +163,8 @@ find_components(Components *components, FunctionCallInfo fcinfo,
 	MemoryContextSwitchTo(context);
 	simdup_progress_begin(call->function, call->n_read > 0);
 	finding = palloc0(sizeof(Finding));
-	finding->numbers = simdup_keynumbers_begin(components->keys, call->key_type,
-											   PG_GET_COLLATION());
+	finding->numbers = simdup_keyids_begin(components->keys, call->key_type,
+										   PG_GET_COLLATION());
 	finding->parent = simdup_grow(NULL, &finding->capacity, 16, sizeof(uint32));
 	finding->most_waiting = get_typbyval(call->key_type) ? SIMDUP_MANY_KEYS : 2;
 	read_pairs(components, finding, winobj, call, n,

@@ -82,7 +82,7 @@ take_decision(void *arg, Datum *values)
 	SimdupDecisionSet *d = arg;
 	uint32 keys[2];
 
-	simdup_keynumbers_get(d->rows->numbers, values, 2, keys);
+	simdup_keyids_get(d->rows->numbers, values, 2, keys);
 	simdup_decisions_add(&d->decisions, keys[0], keys[1],
 						 DatumGetBool(values[2]));
 }
@@ -96,7 +96,7 @@ simdup_decisions_read(SimdupRows *rows, Oid table)
 	simdup_grouping_table(rows, table, "t.a, t.b, t.same",
 						  "ORDER BY t.at, t.a, t.b", 2, BOOLOID, take_decision,
 						  &d);
-	n_keys = simdup_keynumbers_count(rows->numbers);
+	n_keys = simdup_keyids_count(rows->numbers);
 	simdup_decisions_settle(&d.decisions, n_keys, &d.passed);
 	(void) simdup_constraints_find(&d.constraints, n_keys, &d.decisions);
 	return d;

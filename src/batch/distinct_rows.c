@@ -19,7 +19,7 @@
 /* Cut a fingerprint into distinct rows by the numbers of contents. */
 static void
 cut_fingerprint(SimdupDistinct *d, const SimdupFingerprint *fingerprint,
-				SimdupEntry *pairs)
+				SimdupSortItem *pairs)
 {
 	uint32 *distinct = d->rows.distinct;
 	uint32 first = simdup_row_at(d->fingerprints, fingerprint->start);
@@ -30,7 +30,7 @@ cut_fingerprint(SimdupDistinct *d, const SimdupFingerprint *fingerprint,
 		uint32 row = simdup_row_at(d->fingerprints, fingerprint->start + i);
 
 		pairs[i] =
-			(SimdupEntry){simdup_stored_texts_number(d->contents, row), row};
+			(SimdupSortItem){simdup_stored_texts_number(d->contents, row), row};
 	}
 	simdup_sort_pairs(pairs, fingerprint->n);
 	for (uint32 i = 0; i < fingerprint->n; i++)
@@ -66,7 +66,7 @@ find_distinct_rows(SimdupDistinct *d)
 	Size n = d->rows.n_rows;
 	Size bytes = (n + 1) * sizeof(uint32);
 	uint32 *distinct = simdup_alloc(bytes);
-	SimdupEntry *pairs = NULL;
+	SimdupSortItem *pairs = NULL;
 	Size room = 0; /* for pairs */
 	SimdupFingerprint fingerprint;
 	int64 next = 0;

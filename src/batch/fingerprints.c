@@ -46,7 +46,7 @@ store_sorted(SimdupFingerprints *fingerprints, SimdupPairSort *sort)
 	SimdupFingerprint fingerprint = {0};
 	uint32 position = 0;
 	uint32 n_begun = 0; /* scopes */
-	SimdupEntry sorted[512];
+	SimdupSortItem sorted[512];
 	uint32 numbers[lengthof(sorted)];
 	Size n;
 
@@ -86,7 +86,7 @@ simdup_rows_distinct(SimdupRows *rows)
 	fingerprints->rows = rows;
 	rows->distinct = fingerprints;
 	fingerprints->n_scopes =
-		rows->scopes ? simdup_keynumbers_count(rows->scopes) + 1 : 1;
+		rows->scopes ? simdup_keyids_count(rows->scopes) + 1 : 1;
 	fingerprints->scope_starts =
 		simdup_alloc(((Size) fingerprints->n_scopes + 1) * sizeof(uint32));
 	if (rows->contents != NULL)
@@ -209,7 +209,7 @@ show_share(void *arg, double done)
 	double share =
 		((double) join->n_done + (double) join->n_scope * part) / (double) f->n;
 
-	simdup_progress_look((int64) (f->shown + share * (f->show - f->shown)));
+	simdup_progress_poll((int64) (f->shown + share * (f->show - f->shown)));
 }
 
 void

@@ -126,8 +126,8 @@ simdup_grouping_source(PG_FUNCTION_ARGS)
 	scope = source.type[SIMDUP_SOURCE_SCOPE];
 	entry = key_class(type);
 	if (OidIsValid(scope))
-		(void) simdup_keynumbers_begin(simdup_keys_begin(scope), scope,
-									   source.scope_collation);
+		(void) simdup_keyids_begin(simdup_keys_begin(scope), scope,
+								   source.scope_collation);
 	/* the caller's rights; only a report reads the day, and checks all columns */
 	if (!only_key)
 		simdup_run_select(psprintf("%s LIMIT 0",
@@ -230,7 +230,7 @@ simdup_grouping_begin(FunctionCallInfo fcinfo, SimdupFeed feed,
 	}
 	rows = simdup_rows_feed(&feed, options);
 	if (column != NULL)
-		simdup_keynumbers_expect_order(rows->numbers);
+		simdup_keyids_expect_order(rows->numbers);
 	return rows;
 }
 
@@ -275,7 +275,7 @@ simdup_grouping_read(FunctionCallInfo fcinfo, const SimdupOptions *options,
 static uint32
 row_of_key(const SimdupGrouping *grouping, Datum key)
 {
-	uint32 row = simdup_keynumbers_find(grouping->rows->numbers, key);
+	uint32 row = simdup_keyids_find(grouping->rows->numbers, key);
 
 	/* keys of decisions alone are no rows' */
 	return row < grouping->rows->n ? row : SIMDUP_NO_NUMBER;

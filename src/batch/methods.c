@@ -49,7 +49,7 @@ typedef struct Leader
 	SimdupNearLists *lists;
 
 	/* with contents: offers that wait until they are compared in their order */
-	SimdupEntry *offers;
+	SimdupSortItem *offers;
 	Size n_offers;
 	Size most_offers;
 } Leader;
@@ -90,7 +90,7 @@ find_end(Leader *l)
 {
 	double n = l->distinct->rows.n_rows;
 	double budget = (double) l->distinct->fingerprints->rows->budget;
-	double most = Max(budget / 4 / sizeof(SimdupEntry),
+	double most = Max(budget / 4 / sizeof(SimdupSortItem),
 					  l->distinct->contents == NULL ? FEW_PAIRS * n : n);
 	double n_rows = n - l->from;
 
@@ -200,7 +200,7 @@ take_offers(Leader *l)
 	simdup_sort_pairs(l->offers, l->n_offers);
 	for (Size i = 0; i < l->n_offers; i++)
 	{
-		const SimdupEntry *offer = &l->offers[i];
+		const SimdupSortItem *offer = &l->offers[i];
 
 		simdup_leading_offer(l->leading, (uint32) (offer->value >> 32),
 							 (uint32) offer->row, (uint32) offer->value);
@@ -226,7 +226,7 @@ take_offer(void *arg, uint32 leader, uint32 row, uint32 distance)
 		return;
 	}
 	l->offers[l->n_offers++] =
-		(SimdupEntry){(uint64) row << 32 | distance, leader};
+		(SimdupSortItem){(uint64) row << 32 | distance, leader};
 	if (l->n_offers == l->most_offers)
 		take_offers(l);
 }
@@ -266,8 +266,8 @@ group_by_leader(SimdupDistinct *distinct, const SimdupConstraints *constraints)
 		if (distinct->contents != NULL && l.most_offers == 0)
 		{
 			l.most_offers =
-				(Size) fingerprints->rows->budget / 2 / sizeof(SimdupEntry);
-			l.offers = simdup_alloc(l.most_offers * sizeof(SimdupEntry));
+				(Size) fingerprints->rows->budget / 2 / sizeof(SimdupSortItem);
+			l.offers = simdup_alloc(l.most_offers * sizeof(SimdupSortItem));
 		}
 		show_range(&l, 1);
 		simdup_join_sides(distinct, side_of_offer, take_offer, &l);

@@ -47,10 +47,10 @@ typedef struct NearRows
 
 	uint64 n_pairs[SIMHASH64_BITS + 1]; /* of rows, by distance */
 	/* pairs of fingerprints: the nearest, as distance, a, b; then room for more */
-	SimdupEntry *nearest;
+	SimdupSortItem *nearest;
 	Size n_nearest;
 	/* some of each distance, as chance, a, b */
-	SimdupEntry examples[SIMHASH64_BITS + 1][N_EXAMPLES];
+	SimdupSortItem examples[SIMHASH64_BITS + 1][N_EXAMPLES];
 } NearRows;
 
 /* The columns of the result. */
@@ -131,8 +131,8 @@ take_pair(void *arg, uint32 a, uint32 b, uint32 distance)
 	uint64 chance =
 		(((uint64) first + 1) * 48271 + ((uint64) second + 1) * 69621) %
 		1000003;
-	SimdupEntry pair = {(uint64) distance << 32 | first, second};
-	SimdupEntry example = {chance << 32 | first, second};
+	SimdupSortItem pair = {(uint64) distance << 32 | first, second};
+	SimdupSortItem example = {chance << 32 | first, second};
 
 	simdup_set_bit(r->near, a);
 	simdup_set_bit(r->near, b);
@@ -140,15 +140,15 @@ take_pair(void *arg, uint32 a, uint32 b, uint32 distance)
 		a == b ? (uint64) r->n_equal[a] * (r->n_equal[a] - 1) / 2
 			   : (uint64) r->n_equal[a] * r->n_equal[b];
 	for (int i = 0; i < N_EXAMPLES; i++)
-		if (simdup_entry_less(&example, &r->examples[distance][i]))
+		if (simdup_item_less(&example, &r->examples[distance][i]))
 		{
-			SimdupEntry next = r->examples[distance][i];
+			SimdupSortItem next = r->examples[distance][i];
 
 			r->examples[distance][i] = example;
 			example = next;
 		}
 	if (r->n_nearest >= N_NEAREST &&
-		!simdup_entry_less(&pair, &r->nearest[N_NEAREST - 1]))
+		!simdup_item_less(&pair, &r->nearest[N_NEAREST - 1]))
 		return;
 	r->nearest[r->n_nearest++] = pair;
 	if (r->n_nearest == 2 * N_NEAREST)
@@ -232,7 +232,7 @@ static void
 take_member(void *arg, Datum *values)
 {
 	NearRows *r = arg;
-	uint32 row = simdup_keynumbers_find(r->grouping.rows->numbers, values[0]);
+	uint32 row = simdup_keyids_find(r->grouping.rows->numbers, values[0]);
 
 	if (row >= r->grouping.rows->n)
 		return;
@@ -244,7 +244,7 @@ take_member(void *arg, Datum *values)
 
 /* Put a pair of fingerprints by the places of their first rows. */
 static void
-put_pair(const NearRows *r, uint32 distance, const SimdupEntry *pair,
+put_pair(const NearRows *r, uint32 distance, const SimdupSortItem *pair,
 		 bool is_example)
 {
 	ResultRow result = no_values();
@@ -266,7 +266,7 @@ put_pairs(NearRows *r)
 	cut_nearest(r);
 	for (Size i = 0; i < r->n_nearest && n_before < N_NEAREST; i++)
 	{
-		const SimdupEntry *pair = &r->nearest[i];
+		const SimdupSortItem *pair = &r->nearest[i];
 		uint64 n = r->n_equal[(uint32) pair->value];
 
 		put_pair(r, (uint32) (pair->value >> 32), pair, false);
@@ -318,7 +318,7 @@ find_first_rows(NearRows *r)
 {
 	const int64 *ids = r->grouping.ids;
 	Size n = r->grouping.rows->n;
-	SimdupEntry *rows = simdup_alloc((n + 1) * sizeof(SimdupEntry));
+	SimdupSortItem *rows = simdup_alloc((n + 1) * sizeof(SimdupSortItem));
 	Size n_rows = 0;
 
 	r->first = simdup_alloc((n + 1) * sizeof(uint32));
@@ -327,7 +327,7 @@ find_first_rows(NearRows *r)
 		r->first[row] = (uint32) row;
 		if (ids[row] == SIMDUP_NO_ID)
 			continue;
-		rows[n_rows++] = (SimdupEntry){(uint64) ids[row], row};
+		rows[n_rows++] = (SimdupSortItem){(uint64) ids[row], row};
 	}
 	simdup_sort_pairs(rows, n_rows);
 	for (Size i = 1; i < n_rows; i++)
@@ -341,7 +341,7 @@ static void
 rank_clusters(NearRows *r)
 {
 	Size n = r->grouping.rows->n;
-	SimdupEntry *clusters = simdup_alloc((n + 1) * sizeof(SimdupEntry));
+	SimdupSortItem *clusters = simdup_alloc((n + 1) * sizeof(SimdupSortItem));
 	uint32 *next = simdup_alloc((n + 1) * sizeof(uint32)); /* by first row */
 	Size n_clusters = 0;
 	uint32 serial = 1;
@@ -355,7 +355,7 @@ rank_clusters(NearRows *r)
 		if (r->size[row] > 1 ||
 			(r->size[row] == 1 && r->in_all != NULL && r->in_all[row] > 1))
 			clusters[n_clusters++] =
-				(SimdupEntry){UINT64_MAX - r->size[row], row};
+				(SimdupSortItem){UINT64_MAX - r->size[row], row};
 	simdup_sort_pairs(clusters, n_clusters);
 	for (Size i = 0; i < n_clusters; i++)
 	{
@@ -382,8 +382,8 @@ put_rows(const NearRows *r)
 {
 	const SimdupGrouping *grouping = &r->grouping;
 	SimdupFingerprints *fingerprints = grouping->fingerprints;
-	SimdupEntry *alone =
-		simdup_alloc(((Size) grouping->rows->n + 1) * sizeof(SimdupEntry));
+	SimdupSortItem *alone =
+		simdup_alloc(((Size) grouping->rows->n + 1) * sizeof(SimdupSortItem));
 	Size n_alone = 0;
 	Size len;
 	uint32 scope = 0;
@@ -409,7 +409,7 @@ put_rows(const NearRows *r)
 				put_row(r, scope, row, &fingerprint, j + 1, 1);
 			else
 				alone[n_alone++] =
-					(SimdupEntry){(uint64) scope << 32 | day, row};
+					(SimdupSortItem){(uint64) scope << 32 | day, row};
 		}
 	}
 	simdup_sort_pairs(alone, n_alone);
@@ -464,7 +464,7 @@ simdup_near_rows(PG_FUNCTION_ARGS)
 	fingerprints = r.grouping.fingerprints;
 	n = r.grouping.rows->n;
 	r.near = simdup_alloc0(n / 8 + 1);
-	r.nearest = simdup_alloc(2 * N_NEAREST * sizeof(SimdupEntry));
+	r.nearest = simdup_alloc(2 * N_NEAREST * sizeof(SimdupSortItem));
 	memset(r.examples, 0xff, sizeof(r.examples));
 	count_equal(&r);
 	if (PG_ARGISNULL(1) && options.method != SIMDUP_GIVEN)

@@ -189,8 +189,8 @@ take_pair(Review *r, uint32 a, uint32 b, int distance, int64 decides)
  * fingerprint that is far enough. The array far has room for the rows.
  */
 static void
-take_inside(Review *r, const ReviewBlock *block, const SimdupEntry *rows,
-			SimdupEntry *far)
+take_inside(Review *r, const ReviewBlock *block, const SimdupSortItem *rows,
+			SimdupSortItem *far)
 {
 	uint32 n_far = 0;
 
@@ -200,7 +200,7 @@ take_inside(Review *r, const ReviewBlock *block, const SimdupEntry *rows,
 
 		if (simdup_hamming64(r->fp[block->first], r->fp[row]) >=
 			r->least_distance)
-			far[n_far++] = (SimdupEntry){r->fp[row], row};
+			far[n_far++] = (SimdupSortItem){r->fp[row], row};
 	}
 	simdup_sort_pairs(far, n_far);
 	for (uint32 i = 0, next; i < n_far; i = next)
@@ -218,18 +218,19 @@ take_inside(Review *r, const ReviewBlock *block, const SimdupEntry *rows,
 }
 
 /* Return the rows of groups, by id, scope and row. */
-static SimdupEntry *
+static SimdupSortItem *
 sort_rows(const Review *r, Size *n)
 {
 	const int64 *ids = r->grouping.ids;
 	uint32 n_rows = r->grouping.rows->n;
-	SimdupEntry *rows = simdup_alloc(((Size) n_rows + 1) * sizeof(SimdupEntry));
+	SimdupSortItem *rows =
+		simdup_alloc(((Size) n_rows + 1) * sizeof(SimdupSortItem));
 
 	*n = 0;
 	for (uint32 row = 0; row < n_rows; row++)
 		if (ids[row] != SIMDUP_NO_ID)
-			rows[(*n)++] = (SimdupEntry){(uint64) ids[row],
-										 (uint64) r->scope[row] << 32 | row};
+			rows[(*n)++] = (SimdupSortItem){(uint64) ids[row],
+											(uint64) r->scope[row] << 32 | row};
 	simdup_sort_pairs(rows, *n);
 	return rows;
 }
@@ -239,8 +240,8 @@ static void
 review_blocks(Review *r)
 {
 	Size n;
-	SimdupEntry *rows = sort_rows(r, &n);
-	SimdupEntry *far = simdup_alloc((n + 1) * sizeof(SimdupEntry));
+	SimdupSortItem *rows = sort_rows(r, &n);
+	SimdupSortItem *far = simdup_alloc((n + 1) * sizeof(SimdupSortItem));
 	uint32 group = 0; /* its first row */
 
 	(void) simdup_constraints_find(&r->groups, r->grouping.rows->n,

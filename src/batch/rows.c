@@ -103,15 +103,14 @@ simdup_rows_feed(const SimdupFeed *feed, const SimdupOptions *options)
 	if (OidIsValid(feed->key_type))
 	{
 		rows->keys = simdup_keys_begin(feed->key_type);
-		rows->numbers = simdup_keynumbers_begin(rows->keys, feed->key_type,
-												feed->key_collation);
+		rows->numbers = simdup_keyids_begin(rows->keys, feed->key_type,
+											feed->key_collation);
 	}
 	if (OidIsValid(feed->scope_type))
 	{
 		rows->scope_keys = simdup_keys_begin(feed->scope_type);
-		rows->scopes =
-			simdup_keynumbers_begin(rows->scope_keys, feed->scope_type,
-									feed->scope_collation);
+		rows->scopes = simdup_keyids_begin(rows->scope_keys, feed->scope_type,
+										   feed->scope_collation);
 	}
 	if (options != NULL)
 		rows->options = *options;
@@ -162,7 +161,7 @@ add_unique_key(SimdupRows *rows, const SimdupRow *row)
 	Datum key = simdup_keys_take(rows->keys, row->key);
 	uint32 number;
 
-	simdup_keynumbers_get(rows->numbers, &key, 1, &number);
+	simdup_keyids_get(rows->numbers, &key, 1, &number);
 	if (number < rows->n)
 		ereport(ERROR, errcode(ERRCODE_CARDINALITY_VIOLATION),
 				errmsg("duplicate key in the source of a grouping"),
@@ -180,7 +179,7 @@ scope_of(SimdupRows *rows, const SimdupRow *row)
 	if (rows->scopes == NULL || row->no_scope)
 		return 0;
 	scope = simdup_keys_take(rows->scope_keys, row->scope);
-	simdup_keynumbers_get(rows->scopes, &scope, 1, &number);
+	simdup_keyids_get(rows->scopes, &scope, 1, &number);
 	return number + 1;
 }
 

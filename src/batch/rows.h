@@ -49,14 +49,14 @@ typedef struct SimdupRows
 	int64 budget;			   /* bytes */
 	SimdupOptions options;	   /* zeroed if the function has none */
 
-	SimdupKeys *keys;		   /* by number, in memory; NULL: none */
-	SimdupKeyNumbers *numbers; /* a key's number is its row's */
+	SimdupKeys *keys;	   /* by number, in memory; NULL: none */
+	SimdupKeyIds *numbers; /* a key's number is its row's */
 	Oid key_type;
 
 	SimdupStoredTexts *contents; /* to compare; NULL: they do not count */
 	/* A number for each scope, from 1; NULL is scope 0. */
-	SimdupKeyNumbers *scopes; /* NULL: there are none */
-	SimdupKeys *scope_keys;	  /* stay in memory */
+	SimdupKeyIds *scopes;	/* NULL: there are none */
+	SimdupKeys *scope_keys; /* stay in memory */
 
 	int64 n_before; /* rows of earlier batches, for progress messages */
 	uint32 n;		/* rows with a fingerprint */

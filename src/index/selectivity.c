@@ -68,7 +68,6 @@ typedef struct ColumnStats
 	SampledValues histogram;
 } ColumnStats;
 
-/* Check whether values of a type have fingerprints. */
 static bool
 has_fingerprints(const SimdupNearClause *clause, Oid type)
 {
@@ -305,9 +304,9 @@ simdup_plan_time_radius(PlannerInfo *root, Node *radius)
 	return Max(Min(DatumGetInt32(value->constvalue), SIMHASH64_BITS), 0);
 }
 
-static Selectivity
-restriction_selectivity(PlannerInfo *root, const SimdupNearClause *clause,
-						int varRelid)
+Selectivity
+simdup_restriction_selectivity(PlannerInfo *root,
+							   const SimdupNearClause *clause, int varRelid)
 {
 	VariableStatData vardata;
 	ColumnStats stats;
@@ -337,9 +336,9 @@ restriction_selectivity(PlannerInfo *root, const SimdupNearClause *clause,
 	return selectivity;
 }
 
-static Selectivity
-join_selectivity(PlannerInfo *root, const SimdupNearClause *clause,
-				 JoinType jointype, SpecialJoinInfo *sjinfo)
+Selectivity
+simdup_join_selectivity(PlannerInfo *root, const SimdupNearClause *clause,
+						JoinType jointype, SpecialJoinInfo *sjinfo)
 {
 	VariableStatData vardata[2];
 	ColumnStats stats[2];
@@ -365,24 +364,6 @@ join_selectivity(PlannerInfo *root, const SimdupNearClause *clause,
 
 	CLAMP_PROBABILITY(selectivity);
 	return selectivity;
-}
-
-Selectivity
-simdup_pair_selectivity(PlannerInfo *root, const SimdupNearClause *clause,
-						SpecialJoinInfo *sjinfo)
-{
-	return join_selectivity(root, clause, JOIN_INNER, sjinfo);
-}
-
-void
-simdup_answer_selectivity(SupportRequestSelectivity *request,
-						  const SimdupNearClause *clause)
-{
-	request->selectivity =
-		request->is_join
-			? join_selectivity(request->root, clause, request->jointype,
-							   request->sjinfo)
-			: restriction_selectivity(request->root, clause, request->varRelid);
 }
 
 /*
@@ -434,8 +415,8 @@ simdup_ballsel(PG_FUNCTION_ARGS)
 	SimdupNearClause clause = open_ball_clause(fcinfo);
 
 	PG_RETURN_FLOAT8(
-		restriction_selectivity((PlannerInfo *) PG_GETARG_POINTER(0), &clause,
-								PG_GETARG_INT32(3)));
+		simdup_restriction_selectivity((PlannerInfo *) PG_GETARG_POINTER(0),
+									   &clause, PG_GETARG_INT32(3)));
 }
 
 PG_FUNCTION_INFO_V1(simdup_balljoinsel);
@@ -445,7 +426,7 @@ simdup_balljoinsel(PG_FUNCTION_ARGS)
 	SimdupNearClause clause = open_ball_clause(fcinfo);
 
 	PG_RETURN_FLOAT8(
-		join_selectivity((PlannerInfo *) PG_GETARG_POINTER(0), &clause,
-						 (JoinType) PG_GETARG_INT16(3),
-						 (SpecialJoinInfo *) PG_GETARG_POINTER(4)));
+		simdup_join_selectivity((PlannerInfo *) PG_GETARG_POINTER(0), &clause,
+								(JoinType) PG_GETARG_INT16(3),
+								(SpecialJoinInfo *) PG_GETARG_POINTER(4)));
 }

@@ -1,5 +1,5 @@
 /*
- * planner.h
+ * selectivity.h
  *	  Estimates of the rows within a Hamming distance.
  */
 #ifndef SIMDUP_INDEX_PLANNER_H
@@ -7,7 +7,6 @@
 
 #include "fmgr.h"
 #include "nodes/pathnodes.h"
-#include "nodes/supportnodes.h"
 
 /* A radius that is not known at plan time is taken for the usual one. */
 #define SIMHASH_DEFAULT_RADIUS 8
@@ -49,16 +48,20 @@ extern Node *simdup_make_integer(int value);
  */
 extern Node *simdup_make_minhash64(Oid funcid, Node *content, Oid collation);
 
-/* Return the part of the pairs of two relations' rows that fulfils the clause. */
-extern Selectivity simdup_pair_selectivity(PlannerInfo *root,
+/* Return the part of a relation's rows that fulfils the clause. */
+extern Selectivity simdup_restriction_selectivity(
+	PlannerInfo *root, const SimdupNearClause *clause, int varRelid);
+
+/*
+ * Return the part of the pairs of two relations' rows that fulfils it; of a semi or anti
+ * join, the part of the outer rows.
+ */
+extern Selectivity simdup_join_selectivity(PlannerInfo *root,
 										   const SimdupNearClause *clause,
+										   JoinType jointype,
 										   SpecialJoinInfo *sjinfo);
 
 /* Return w and unit of the shingles that resemblance means by default, as constants. */
 extern List *simdup_default_shingles(void);
-
-/* Answer a support function's request with the estimate for the clause. */
-extern void simdup_answer_selectivity(SupportRequestSelectivity *request,
-									  const SimdupNearClause *clause);
 
 #endif /* SIMDUP_INDEX_PLANNER_H */

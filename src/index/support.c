@@ -192,6 +192,13 @@ simdup_resembles(PG_FUNCTION_ARGS)
 
 /* Planner support. */
 
+Node *
+simdup_make_integer(int value)
+{
+	return (Node *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32),
+							  Int32GetDatum(value), false, true);
+}
+
 /* The defaults, as in the install script; for parameters not known yet. */
 #define DEFAULT_MIN_RESEMBLANCE 0.8
 #define DEFAULT_RECALL 0.99
@@ -270,9 +277,7 @@ make_distance(SupportRequestIndexCondition *req, Node *min_resemblance,
 	double r = known_share(recall);
 
 	if (m >= 0 && r >= 0)
-		return (Node *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32),
-								  Int32GetDatum(largest_distance(m, r)), false,
-								  true);
+		return simdup_make_integer(largest_distance(m, r));
 	if ((IsA(min_resemblance, Const) && m < 0) || (IsA(recall, Const) && r < 0))
 		return NULL;
 	return make_call(req->root,
@@ -349,7 +354,6 @@ simdup_may_be_radius(Node *radius)
 			simhash_radius_is_valid(DatumGetInt32(value->constvalue)));
 }
 
-/* Check whether the function may become the operator. */
 static bool
 can_be_operator(Node *fp, Node *center, Node *radius)
 {
@@ -398,13 +402,6 @@ plan_time_share(PlannerInfo *root, Node *node, double otherwise)
 	if (share >= 0)
 		return share;
 	return IsA(value, Const) && value->constisnull ? -1 : otherwise;
-}
-
-Node *
-simdup_make_integer(int value)
-{
-	return (Node *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32),
-							  Int32GetDatum(value), false, true);
 }
 
 List *
@@ -472,7 +469,11 @@ simdup_support(PG_FUNCTION_ARGS)
 								   .b = lsecond(req->args)};
 
 		simdup_set_limits(req->root, &clause, list_copy_tail(req->args, 2));
-		simdup_answer_selectivity(req, &clause);
+		req->selectivity =
+			req->is_join ? simdup_join_selectivity(req->root, &clause,
+												   req->jointype, req->sjinfo)
+						 : simdup_restriction_selectivity(req->root, &clause,
+														  req->varRelid);
 		answer = request;
 	}
 	PG_RETURN_POINTER(answer);

@@ -9,12 +9,8 @@
  * match, and passes over later candidates of these. Its rows follow at the end. A
  * semi join under row marks gives the inner row, too, so it runs as an inner join
  * does, once for each outer row.
- *
- * Half of the memory is for the rows. Parts of the rest are for sorted keys, groups
- * and candidates, and the search has the remainder.
  */
 #include "postgres.h"
-#include "compat.h"
 
 #include "executor/executor.h"
 
@@ -100,14 +96,6 @@ read_side(NearJoinState *state, int side)
 		search->matched = bms_make_singleton((int) state->inputs[0].n);
 }
 
-/* Check whether the outer side must be read, after the inner one. */
-static bool
-needs_outer(const NearJoinState *state)
-{
-	return state->search.reads_once || state->inputs[1].n_keyed > 0 ||
-		   state->type == JOIN_LEFT || state->type == JOIN_ANTI;
-}
-
 /*
  * Return the memory that is left for the search, beside the rows, the sorted keys,
  * the groups and the candidates.
@@ -125,7 +113,7 @@ free_memory(const NearJoinState *state)
 		if (input->plan != NULL)
 			used += simdup_rowstore_memory(input->rows);
 		used += (int64) input->n_keyed *
-				(int64) (sizeof(SimdupEntry) + sizeof(uint32));
+				(int64) (sizeof(SimdupSortItem) + sizeof(uint32));
 	}
 	return Max(memory - used, memory / 5);
 }
@@ -180,7 +168,8 @@ simdup_find_candidates(NearJoinState *state)
 	simdup_progress_phase("reading", 0);
 	if (!search->reads_once)
 		read_side(state, 1);
-	if (needs_outer(state))
+	if (search->reads_once || inputs[1].n_keyed > 0 ||
+		state->type == JOIN_LEFT || state->type == JOIN_ANTI)
 		read_side(state, 0);
 	if (inputs[0].n_keyed == 0 ||
 		(!search->reads_once && inputs[1].n_keyed == 0))

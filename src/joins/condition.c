@@ -45,7 +45,6 @@ admit_distance(int64 k, SimdupLimits *read)
 										  : SIMDUP_NEAR_PAIRS;
 }
 
-/* Read k. */
 static SimdupAdmitted
 read_distance(const SimdupPredicate *predicate, const Datum *limits,
 			  SimdupLimits *read)

@@ -8,7 +8,6 @@
  * are joined as elements.
  */
 #include "postgres.h"
-#include "compat.h"
 
 #include "core/host.h"
 #include "joins/key_search.h"
@@ -176,7 +175,7 @@ show_share(void *arg, double done)
 	double n = (double) (join->n_read - join->n_before);
 
 	done = simdup_elements_share(&join->elements, done);
-	simdup_progress_look(join->n_before + (int64) (n * done));
+	simdup_progress_poll(join->n_before + (int64) (n * done));
 }
 
 /* Add the next groups of equal keys, one of each side or of one. */

@@ -4,7 +4,6 @@
  *	  temporary files.
  */
 #include "postgres.h"
-#include "compat.h"
 
 #include "access/htup_details.h"
 #include "executor/executor.h"

@@ -90,7 +90,8 @@ count_candidates(const JoinOffer *offer)
 	near.excludes_strangers = false;
 	if (simdup_is_by_shingles(offer->condition.predicate))
 		return Max(n, m);
-	return n * m * simdup_pair_selectivity(offer->root, &near, &join) *
+	return n * m *
+		   simdup_join_selectivity(offer->root, &near, JOIN_INNER, &join) *
 		   clauselist_selectivity(offer->root, offer->equalities, 0, JOIN_INNER,
 								  &join);
 }
@@ -145,7 +146,6 @@ count_parts(const JoinOffer *offer)
 	return Max(n, 1);
 }
 
-/* Return the nanoseconds of a search by fingerprints. */
 static double
 hamming_nanoseconds(const JoinOffer *offer)
 {
@@ -161,7 +161,6 @@ hamming_nanoseconds(const JoinOffer *offer)
 	return cost;
 }
 
-/* Return the width of a side of the condition. */
 static double
 width_of_key(const JoinOffer *offer, int side)
 {

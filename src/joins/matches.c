@@ -15,7 +15,6 @@
 
 /* The scan tuple: the columns of an outer and of an inner row. */
 
-/* Fill in the columns of a side from its slot. */
 static void
 fill_in(NearJoinState *state, int side)
 {
@@ -50,7 +49,6 @@ set_row(NearJoinState *state, int side, int64 row)
 	fill_in(state, side);
 }
 
-/* Exchange the rows of the two sides. */
 static void
 swap_rows(NearJoinState *state)
 {
@@ -137,7 +135,6 @@ are_alike(NearJoinState *state)
 											   .min_resemblance) >= 0;
 }
 
-/* Check whether the rows of the scan tuple match. */
 static bool
 matches(NearJoinState *state)
 {
@@ -310,6 +307,7 @@ simdup_put_candidate(void *arg, uint32 first_row, uint32 outer, uint32 inner)
 	state->n_candidates++;
 	if (state->search.marks_first &&
 		state->n_candidates >=
-			Max(state->search.memory / 8 / (int64) sizeof(SimdupEntry), 4096))
+			Max(state->search.memory / 8 / (int64) sizeof(SimdupSortItem),
+				4096))
 		simdup_evaluate_candidates(state);
 }

@@ -2,8 +2,7 @@
  * node.c
  *	  The join node: the executor's callbacks.
  *
- * The node does not use ExecScan, whose recheck for EvalPlanQual is one of scans.
- * There its inputs give the rows to recheck, and it joins those.
+ * The node does not use ExecScan, which rechecks rows of scans alone for EvalPlanQual.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -23,15 +22,15 @@
 #include "pairs/stored_texts.h"
 #include "server/progress.h"
 
-static const CustomExecMethods exec_methods[2];
+static const CustomExecMethods exec_methods;
 
 static Node *
-create_state(CustomScan *plan)
+create_state(CustomScan *plan pg_attribute_unused())
 {
 	NearJoinState *state = palloc0(sizeof(NearJoinState));
 
 	NodeSetTag(state, T_CustomScanState);
-	state->css.methods = &exec_methods[plan->methods - simdup_join_methods];
+	state->css.methods = &exec_methods;
 	return (Node *) state;
 }
 
@@ -139,7 +138,7 @@ begin_join(CustomScanState *css, EState *estate, int eflags)
 static void
 begin_scan(NearJoinState *state)
 {
-	const char *name = state->css.methods->CustomName;
+	const CustomScan *plan = (CustomScan *) state->css.ss.ps.plan;
 	MemoryContext phase;
 
 	state->search.context =
@@ -150,7 +149,7 @@ begin_scan(NearJoinState *state)
 	phase = AllocSetContextCreate(state->search.context, "simdup join progress",
 								  ALLOCSET_SMALL_SIZES);
 	MemoryContextSwitchTo(phase);
-	simdup_progress_begin(name, false);
+	simdup_progress_begin(plan->methods->CustomName, false);
 	MemoryContextSwitchTo(state->search.context);
 	for (int side = 0; side < 2; side++)
 	{
@@ -166,7 +165,6 @@ begin_scan(NearJoinState *state)
 	MemoryContextDelete(phase);
 }
 
-/* Return the bytes that went to files in this scan. */
 static int64
 scan_disk(const NearJoinState *state)
 {
@@ -331,12 +329,10 @@ explain_join(CustomScanState *css, List *ancestors, ExplainState *es)
 		ExplainPropertyInteger("Join Workers", NULL, state->n_workers, es);
 }
 
-#define EXEC_METHODS(name) \
-	{ \
-		.CustomName = (name), .BeginCustomScan = begin_join, \
-		.ExecCustomScan = exec_join, .EndCustomScan = end_join, \
-		.ReScanCustomScan = rescan_join, .ExplainCustomScan = explain_join \
-	}
-
-static const CustomExecMethods exec_methods[2] = {EXEC_METHODS("Hamming Join"),
-												  EXEC_METHODS("Shingle Join")};
+static const CustomExecMethods exec_methods = {.CustomName = "simdup join",
+											   .BeginCustomScan = begin_join,
+											   .ExecCustomScan = exec_join,
+											   .EndCustomScan = end_join,
+											   .ReScanCustomScan = rescan_join,
+											   .ExplainCustomScan =
+												   explain_join};

@@ -3,7 +3,6 @@
  *	  The clauses of a join that is offered, and its inputs.
  */
 #include "postgres.h"
-#include "compat.h"
 
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
@@ -19,9 +18,7 @@
 
 #include "joins/offer.h"
 
-/*
- * Clauses
- */
+/* Clauses */
 
 bool
 simdup_offer_is_above(const JoinOffer *offer, const RestrictInfo *restrictinfo)
@@ -116,9 +113,7 @@ list_clauses(const JoinOffer *offer, bool above)
 	return extract_actual_clauses(clauses, false);
 }
 
-/*
- * Reading once
- */
+/* Reading once */
 
 /* Replace the columns of the inner side by those of the outer one. */
 static Node *
@@ -130,7 +125,6 @@ as_outer(const JoinOffer *offer, Node *node)
 	return node;
 }
 
-/* Return the conditions on the rows of a side. */
 static Node *
 conditions_of(const JoinOffer *offer, int side)
 {
@@ -141,10 +135,7 @@ conditions_of(const JoinOffer *offer, int side)
 	return side == 0 ? clauses : as_outer(offer, clauses);
 }
 
-/*
- * Check whether both sides read the same rows. For EvalPlanQual each side has a row
- * of its own, so there must be no row marks. An INSERT has none.
- */
+/* Check whether both sides read the same rows: see README. An INSERT has no row marks. */
 static bool
 can_read_once(const JoinOffer *offer)
 {
@@ -217,20 +208,7 @@ excludes_self(const JoinOffer *offer, Node *clause)
 			get_negator(comparison->opno) == type->eq_opr);
 }
 
-static bool
-any_excludes_self(const JoinOffer *offer)
-{
-	ListCell *cell;
-
-	foreach (cell, offer->filter)
-		if (excludes_self(offer, lfirst(cell)))
-			return true;
-	return false;
-}
-
-/*
- * Inputs
- */
+/* Inputs */
 
 /* Check whether a column is needed above the join, or by a clause. */
 static bool
@@ -252,16 +230,6 @@ is_needed(const List *needed, const Expr *column)
 	return false;
 }
 
-static void
-add_columns(PathTarget *target, List *exprs)
-{
-	ListCell *cell;
-
-	foreach (cell, exprs)
-		if (!list_member(target->exprs, lfirst(cell)))
-			add_column_to_pathtarget(target, lfirst(cell), 0);
-}
-
 /*
  * Make the columns of a side: the needed ones of its relation, the key, and the
  * values that must be equal.
@@ -274,13 +242,16 @@ make_target(const JoinOffer *offer, int side, const List *needed)
 
 	foreach (cell, offer->sides[side]->reltarget->exprs)
 		if (is_needed(needed, lfirst(cell)))
-			add_columns(target, list_make1(lfirst(cell)));
+			add_new_column_to_pathtarget(target, lfirst(cell));
 	foreach (cell, offer->equalities)
-		add_columns(target, list_make1(simdup_offer_side_of(offer, lfirst(cell),
-															side)));
-	add_columns(target, list_make1(offer->keys[side]));
+		add_new_column_to_pathtarget(target,
+									 (Expr *) simdup_offer_side_of(offer,
+																   lfirst(cell),
+																   side));
+	add_new_column_to_pathtarget(target, (Expr *) offer->keys[side]);
 	if (simdup_compares_texts(offer->condition.predicate))
-		add_columns(target, list_make1(offer->condition.keys[side]));
+		add_new_column_to_pathtarget(target,
+									 (Expr *) offer->condition.keys[side]);
 	return set_pathtarget_cost_width(offer->root, target);
 }
 
@@ -307,8 +278,10 @@ unite_targets(JoinOffer *offer)
 	PathTarget *inner = create_empty_pathtarget();
 	ListCell *cell;
 
-	add_columns(outer,
-				(List *) as_outer(offer, (Node *) offer->targets[1]->exprs));
+	add_new_columns_to_pathtarget(outer,
+								  (List *) as_outer(offer,
+													(Node *) offer->targets[1]
+														->exprs));
 	set_pathtarget_cost_width(offer->root, outer);
 	foreach (cell, outer->exprs)
 	{
@@ -382,42 +355,35 @@ make_input(const JoinOffer *offer, int side)
 			   : path;
 }
 
-/* Check whether a column is a row's identity in an inherited table that changes. */
+/*
+ * Check whether the columns of a side have placeholders, or else the identity of a row
+ * in an inherited table that changes.
+ */
 static bool
-is_row_identity(const Node *column)
-{
-	return IsA(column, Var) && ((const Var *) column)->varno == ROWID_VAR;
-}
-
-static bool
-is_placeholder(const Node *column)
-{
-	return IsA(column, PlaceHolderVar);
-}
-
-static bool
-any_column(const JoinOffer *offer, int flags, bool (*test)(const Node *column))
+have_special(const JoinOffer *offer, bool placeholders)
 {
 	for (int side = 0; side < 2; side++)
 	{
 		List *columns =
-			pull_var_clause((Node *) offer->targets[side]->exprs, flags);
+			pull_var_clause((Node *) offer->targets[side]->exprs,
+							placeholders ? PVC_INCLUDE_PLACEHOLDERS
+										 : PVC_RECURSE_PLACEHOLDERS);
 		ListCell *cell;
 
 		foreach (cell, columns)
-			if (test(lfirst(cell)))
+			if (placeholders ? IsA(lfirst(cell), PlaceHolderVar)
+							 : ((Var *) lfirst(cell))->varno == ROWID_VAR)
 				return true;
 	}
 	return false;
 }
 
-/* Make the columns and the inputs. */
 static void
 make_inputs(JoinOffer *offer)
 {
 	make_targets(offer);
 	/* placeholders of the two sides would compare equal */
-	if (any_column(offer, PVC_INCLUDE_PLACEHOLDERS, is_placeholder))
+	if (have_special(offer, true))
 		offer->reads_once = offer->excludes_self = false;
 	if (offer->reads_once)
 	{
@@ -452,15 +418,20 @@ make_key(const JoinOffer *offer, int side)
 bool
 simdup_offer_inputs(JoinOffer *offer)
 {
+	ListCell *cell;
+
 	offer->filter = list_clauses(offer, false);
 	offer->above = list_clauses(offer, true);
 	find_equalities(offer);
 	offer->reads_once = can_read_once(offer);
-	offer->excludes_self = offer->reads_once && any_excludes_self(offer);
+	offer->excludes_self = false;
+	foreach (cell, offer->filter)
+		offer->excludes_self |=
+			offer->reads_once && excludes_self(offer, lfirst(cell));
 	for (int side = 0; side < 2; side++)
 		if ((offer->keys[side] = make_key(offer, side)) == NULL)
 			return false;
 	make_inputs(offer);
 	/* the plan cannot show a row's identity */
-	return !any_column(offer, PVC_RECURSE_PLACEHOLDERS, is_row_identity);
+	return !have_special(offer, false);
 }

@@ -6,11 +6,12 @@
 #include "compat.h"
 
 #include "nodes/extensible.h"
-#include "nodes/makefuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
+#include "optimizer/restrictinfo.h"
+#include "optimizer/tlist.h"
 #include "rewrite/rewriteManip.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
@@ -176,27 +177,20 @@ plan_join(PlannerInfo *root pg_attribute_unused(),
 {
 	CustomScan *plan = makeNode(CustomScan);
 	List *facts = linitial(lfourth(path->custom_private));
-	ListCell *cell;
 
 	plan->scan.plan.targetlist = tlist;
 	plan->scan.plan.qual = copyObject(lsecond(path->custom_private));
 	plan->flags = path->flags;
 	plan->custom_plans = plans;
 	plan->custom_exprs = copyObject(linitial(path->custom_private));
-	foreach (cell, (List *) lthird(path->custom_private))
-		plan->custom_scan_tlist =
-			lappend(plan->custom_scan_tlist,
-					makeTargetEntry(copyObject(lfirst(cell)),
-									(AttrNumber) foreach_current_index(cell) +
-										1,
-									NULL, false));
+	plan->custom_scan_tlist =
+		add_to_flat_tlist(NIL, lthird(path->custom_private));
 	plan->custom_private = copyObject(lfourth(path->custom_private));
 	plan->methods = &simdup_join_methods[simdup_is_by_shingles(
 		&simdup_predicates[linitial_int(facts)])];
 	return &plan->scan.plan;
 }
 
-/* Offer a join by this condition. */
 static void
 offer_join(JoinOffer *offer)
 {
@@ -212,15 +206,6 @@ offer_join(JoinOffer *offer)
 		add_join_path(offer);
 }
 
-/* Offer each way that serves the condition. */
-static void
-offer_ways(JoinOffer *offer)
-{
-	offer_join(offer);
-	if (simdup_use_alternative(&offer->condition))
-		offer_join(offer);
-}
-
 /* Check whether a relation's rows can be read as they are. */
 static bool
 is_plain_input(RelOptInfo *rel)
@@ -228,18 +213,6 @@ is_plain_input(RelOptInfo *rel)
 	return rel->cheapest_total_path != NULL &&
 		   PATH_REQ_OUTER(rel->cheapest_total_path) == NULL &&
 		   !IS_DUMMY_REL(rel);
-}
-
-/* Check whether the join has a clause without columns, which gates it. */
-static bool
-is_gated(const List *restrictlist)
-{
-	ListCell *cell;
-
-	foreach (cell, restrictlist)
-		if (lfirst_node(RestrictInfo, cell)->pseudoconstant)
-			return true;
-	return false;
 }
 
 /* Offer joins: the hook. */
@@ -265,7 +238,9 @@ offer_joins(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer,
 	/* with aggregation below the join, its columns are not all Vars of its sides */
 	if (IS_GROUPED_REL(joinrel))
 		return;
-	if (!SIMDUP_GATES_JOINS && is_gated(extra->restrictlist))
+	/* clauses without columns gate the join */
+	if (!SIMDUP_GATES_JOINS &&
+		extract_actual_clauses(extra->restrictlist, true) != NIL)
 		return;
 	foreach (cell, extra->restrictlist)
 	{
@@ -274,7 +249,11 @@ offer_joins(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer,
 			simdup_recognize_condition(root, (Node *) offer.served->clause,
 									   outer->relids, inner->relids,
 									   &offer.condition))
-			offer_ways(&offer);
+		{
+			offer_join(&offer);
+			if (simdup_use_alternative(&offer.condition))
+				offer_join(&offer);
+		}
 	}
 }
 

@@ -74,9 +74,7 @@ alloc_numbers(Size n)
 	return simdup_alloc0((n + 1) * sizeof(uint32));
 }
 
-/*
- * Documents
- */
+/* Documents */
 
 static SimdupPairSort *
 begin_sort(const SimdupKeySearch *join)
@@ -163,7 +161,6 @@ are_equal(ShingleSearch *search, const Document *a, const Document *b)
 	return memcmp(x->hashes, y->hashes, x->n * sizeof(uint64)) == 0;
 }
 
-/* Append a row to the group of its set and side. */
 static void
 append_row(ShingleSearch *search, const Document *document, bool is_last)
 {
@@ -268,7 +265,6 @@ typedef struct ShingleSets
 	uint64 *counts; /* shingles by number of sets, then their next rank */
 } ShingleSets;
 
-/* End the list of sets of one shingle. */
 static void
 end_list(ShingleSets *lists)
 {
@@ -350,7 +346,6 @@ count_ranks(ShingleSearch *search, uint64 *counts)
 	search->common_from = Min(search->common_from, search->all_ranks);
 }
 
-/* Sort pairs of set and rank. */
 static SimdupPairSort *
 sort_ranks(const ShingleSearch *search, ShingleSets *lists)
 {
@@ -379,7 +374,6 @@ sort_ranks(const ShingleSearch *search, ShingleSets *lists)
 	return sort;
 }
 
-/* Rank the shingles of the sets. */
 static void
 rank_shingles(ShingleSearch *search)
 {
@@ -415,9 +409,7 @@ rank_shingles(ShingleSearch *search)
 	end_sort(search, sort);
 }
 
-/*
- * The join
- */
+/* The join */
 
 /* Put the groups of two sets, the outer one of the first, if there are both. */
 static void
@@ -469,7 +461,7 @@ show_progress(void *arg, double done)
 {
 	const ShingleSearch *search = arg;
 
-	simdup_progress_look((int64) (done * search->keys->n));
+	simdup_progress_poll((int64) (done * search->keys->n));
 }
 
 static void

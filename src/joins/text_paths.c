@@ -114,7 +114,6 @@ derive(Node *node, void *rel)
 	return node;
 }
 
-/* List the clauses that are derived of others. */
 static List *
 derive_list(PlannerInfo *root, RelOptInfo *rel, const List *clauses)
 {

@@ -56,7 +56,7 @@ struct SimdupStoredTexts
 	uint32 n;		 /* rows */
 	/* equal contents once; NULL: the caller keeps all */
 	SimdupKeys *store;
-	SimdupKeyNumbers *numbers;
+	SimdupKeyIds *numbers;
 	uint32 *number_of; /* in the store, by row */
 	Size room;
 	uint32 most_numbers;  /* contents beyond have a number for each row */
@@ -110,12 +110,11 @@ simdup_stored_texts_begin(SimdupShingling shingling, Size memory)
 	/* bytes are compared, not by a collation */
 	contents->store = simdup_keys_begin(BYTEAOID);
 	contents->numbers =
-		simdup_keynumbers_begin(contents->store, BYTEAOID, InvalidOid);
+		simdup_keyids_begin(contents->store, BYTEAOID, InvalidOid);
 	contents->number_of =
 		simdup_grow(NULL, &contents->room, 16, sizeof(uint32));
 	contents->memory = memory;
-	contents->most_numbers =
-		simdup_keynumbers_limit(contents->numbers, memory / 2);
+	contents->most_numbers = simdup_keyids_limit(contents->numbers, memory / 2);
 	contents->late = simdup_pairsort_begin((int64) memory / 4);
 	contents->get = get_stored;
 	contents->arg = contents->store;
@@ -157,7 +156,7 @@ simdup_stored_texts_expect(SimdupStoredTexts *contents, Oid type)
 void
 simdup_stored_texts_add(SimdupStoredTexts *contents, Datum content)
 {
-	uint32 n_known = simdup_keynumbers_count(contents->numbers);
+	uint32 n_known = simdup_keyids_count(contents->numbers);
 	const void *bytes = PG_DETOAST_DATUM(content);
 
 	content = PointerGetDatum(bytes);
@@ -171,8 +170,8 @@ simdup_stored_texts_add(SimdupStoredTexts *contents, Datum content)
 	}
 	contents->number_of = simdup_grow(contents->number_of, &contents->room,
 									  (Size) contents->n + 1, sizeof(uint32));
-	simdup_keynumbers_get(contents->numbers, &content, 1,
-						  &contents->number_of[contents->n]);
+	simdup_keyids_get(contents->numbers, &content, 1,
+					  &contents->number_of[contents->n]);
 	if (contents->number_of[contents->n++] < n_known)
 		return;
 	if (n_known >= contents->most_numbers)

@@ -11,9 +11,7 @@
 
 /* Checks of arguments that several functions share, one wording each. */
 
-/*
- * Return the position of the argument of this name, from 0; -1 if there is none.
- */
+/* Return the position of the argument of this name, from 0; -1 if there is none. */
 extern int simdup_named_argument(FunctionCallInfo fcinfo, const char *name);
 
 /* Check whether any of the n arguments from this position on is NULL. */

@@ -195,7 +195,7 @@ typedef struct KeySlot
 	char status;
 } KeySlot;
 
-struct SimdupKeyNumbers
+struct SimdupKeyIds
 {
 	SimdupKeys *keys;
 	TypeCacheEntry *type; /* NULL: bigint */
@@ -208,7 +208,7 @@ struct SimdupKeyNumbers
 	Datum probe; /* the key that is looked up: in slots, SIMDUP_NO_NUMBER */
 };
 
-static bool is_key(const SimdupKeyNumbers *numbers, uint32 number, Datum key);
+static bool is_key(const SimdupKeyIds *numbers, uint32 number, Datum key);
 
 #define SH_PREFIX keyslots
 #define SH_ELEMENT_TYPE KeySlot
@@ -217,7 +217,7 @@ static bool is_key(const SimdupKeyNumbers *numbers, uint32 number, Datum key);
 #define SH_HASH_KEY(table, key) ((void) (key), 0) /* callers give the hash */
 #define SH_EQUAL(table, a, b) \
 	is_key((table)->private_data, a, \
-		   ((const SimdupKeyNumbers *) (table)->private_data)->probe)
+		   ((const SimdupKeyIds *) (table)->private_data)->probe)
 #define SH_STORE_HASH
 #define SH_GET_HASH(table, slot) (slot)->hash
 #define SH_SCOPE static inline
@@ -225,10 +225,10 @@ static bool is_key(const SimdupKeyNumbers *numbers, uint32 number, Datum key);
 #define SH_DEFINE
 #include "lib/simplehash.h"
 
-SimdupKeyNumbers *
-simdup_keynumbers_begin(SimdupKeys *keys, Oid type, Oid collation)
+SimdupKeyIds *
+simdup_keyids_begin(SimdupKeys *keys, Oid type, Oid collation)
 {
-	SimdupKeyNumbers *numbers = palloc0(sizeof(SimdupKeyNumbers));
+	SimdupKeyIds *numbers = palloc0(sizeof(SimdupKeyIds));
 
 	numbers->keys = keys;
 	numbers->collation = collation;
@@ -253,7 +253,7 @@ simdup_keynumbers_begin(SimdupKeys *keys, Oid type, Oid collation)
 }
 
 uint32
-simdup_keynumbers_limit(SimdupKeyNumbers *numbers, Size memory)
+simdup_keyids_limit(SimdupKeyIds *numbers, Size memory)
 {
 	/* a table that has grown is a little less than half full */
 	numbers->most_slots =
@@ -262,7 +262,7 @@ simdup_keynumbers_limit(SimdupKeyNumbers *numbers, Size memory)
 }
 
 void
-simdup_keynumbers_expect_order(SimdupKeyNumbers *numbers)
+simdup_keyids_expect_order(SimdupKeyIds *numbers)
 {
 	numbers->in_order = true;
 	if (numbers->type != NULL)
@@ -271,7 +271,7 @@ simdup_keynumbers_expect_order(SimdupKeyNumbers *numbers)
 }
 
 static uint32
-hash_of(SimdupKeyNumbers *numbers, Datum key)
+hash_of(SimdupKeyIds *numbers, Datum key)
 {
 	if (numbers->type == NULL)
 		return (uint32) simdup_mix64((uint64) DatumGetInt64(key));
@@ -280,7 +280,7 @@ hash_of(SimdupKeyNumbers *numbers, Datum key)
 }
 
 static bool
-is_key(const SimdupKeyNumbers *numbers, uint32 number, Datum key)
+is_key(const SimdupKeyIds *numbers, uint32 number, Datum key)
 {
 	Datum known = simdup_keys_get(numbers->keys, number, 0);
 
@@ -290,9 +290,8 @@ is_key(const SimdupKeyNumbers *numbers, uint32 number, Datum key)
 										  numbers->collation, known, key));
 }
 
-/* Add a key, and return its number. */
 static uint32
-add_key(SimdupKeyNumbers *numbers, Datum key)
+add_key(SimdupKeyIds *numbers, Datum key)
 {
 	uint32 number = numbers->keys->n;
 
@@ -306,7 +305,7 @@ add_key(SimdupKeyNumbers *numbers, Datum key)
 
 /* Return the slot of a key; a new one has no number, or is NULL if all are used. */
 static KeySlot *
-slot_of(SimdupKeyNumbers *numbers, Datum key, uint32 hash)
+slot_of(SimdupKeyIds *numbers, Datum key, uint32 hash)
 {
 	bool found;
 
@@ -318,7 +317,7 @@ slot_of(SimdupKeyNumbers *numbers, Datum key, uint32 hash)
 
 /* Put the keys that came in order into slots. */
 static void
-hash_keys(SimdupKeyNumbers *numbers)
+hash_keys(SimdupKeyIds *numbers)
 {
 	for (uint32 i = 0; i < numbers->keys->n; i++)
 	{
@@ -331,7 +330,7 @@ hash_keys(SimdupKeyNumbers *numbers)
 
 /* Check whether a key is above the last one, and so above all that came in order. */
 static bool
-is_above(const SimdupKeyNumbers *numbers, Datum key)
+is_above(const SimdupKeyIds *numbers, Datum key)
 {
 	Datum last;
 
@@ -346,8 +345,8 @@ is_above(const SimdupKeyNumbers *numbers, Datum key)
 
 /* First hash the keys, and prefetch their slots, so that the look-ups overlap. */
 void
-simdup_keynumbers_get(SimdupKeyNumbers *numbers, const Datum *keys, int n,
-					  uint32 *result)
+simdup_keyids_get(SimdupKeyIds *numbers, const Datum *keys, int n,
+				  uint32 *result)
 {
 	uint32 hashes[SIMDUP_MANY_KEYS];
 
@@ -375,7 +374,7 @@ simdup_keynumbers_get(SimdupKeyNumbers *numbers, const Datum *keys, int n,
 }
 
 uint32
-simdup_keynumbers_find(SimdupKeyNumbers *numbers, Datum key)
+simdup_keyids_find(SimdupKeyIds *numbers, Datum key)
 {
 	uint32 number = numbers->found_next;
 
@@ -396,7 +395,7 @@ simdup_keynumbers_find(SimdupKeyNumbers *numbers, Datum key)
 }
 
 uint32
-simdup_keynumbers_count(const SimdupKeyNumbers *numbers)
+simdup_keyids_count(const SimdupKeyIds *numbers)
 {
 	return numbers->keys->n;
 }

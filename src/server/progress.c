@@ -17,8 +17,8 @@
 
 #include "server/progress.h"
 
-/* Calls between two looks at the clock. */
-#define CALLS_PER_LOOK 256
+/* Calls between two readings of the clock. */
+#define CALLS_PER_POLL 256
 
 static int progress_interval_ms = 5000;
 
@@ -86,12 +86,12 @@ simdup_progress_phase(const char *phase, int64 total)
 void
 simdup_progress_done(int64 done)
 {
-	if (++progress_calls % CALLS_PER_LOOK == 0)
-		simdup_progress_look(done);
+	if (++progress_calls % CALLS_PER_POLL == 0)
+		simdup_progress_poll(done);
 }
 
 void
-simdup_progress_look(int64 done)
+simdup_progress_poll(int64 done)
 {
 	TimestampTz now;
 	char total[32] = "";
@@ -113,7 +113,7 @@ simdup_progress_look(int64 done)
 }
 
 void
-simdup_set_for_now(const char *name, const char *value)
+simdup_set_local_guc(const char *name, const char *value)
 {
 	(void) set_config_option(name, value, PGC_USERSET, PGC_S_SESSION,
 							 GUC_ACTION_SAVE, true, 0, false);

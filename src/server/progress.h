@@ -24,7 +24,7 @@ extern void simdup_progress_phase(const char *phase, int64 total);
  * Note that `done` units of the phase are done. Look at the clock, and report
  * if it is time. The number never goes back within a phase.
  */
-extern void simdup_progress_look(int64 done);
+extern void simdup_progress_poll(int64 done);
 
 /* Note the same in a tight loop. Look at the clock once in many calls. */
 extern void simdup_progress_done(int64 done);
@@ -33,7 +33,7 @@ extern void simdup_progress_done(int64 done);
  * Set a setting until AtEOXact_GUC ends the nest level that NewGUCNestLevel began,
  * or the subtransaction ends.
  */
-extern void simdup_set_for_now(const char *name, const char *value);
+extern void simdup_set_local_guc(const char *name, const char *value);
 
 /* Let the C library keep the scratch of texts (host.c), when the module loads. */
 extern void simdup_raise_mmap_threshold(void);

@@ -73,22 +73,15 @@ run_select(const char *statement, const SimdupSource *source,
 	SPIExecuteOptions options = {.read_only = true, .dest = &receiver.pub};
 	bool in_order = source != NULL && source->key != NULL;
 	SPIPlanPtr plan;
-	int result;
 
 	SPI_connect();
 	plan = SPI_prepare_cursor(statement, 0, NULL,
 							  in_order ? CURSOR_OPT_PARALLEL_OK : 0);
-	if (plan == NULL)
-		elog(ERROR, "SPI_prepare_cursor failed: %s",
-			 SPI_result_code_string(SPI_result));
 	receiver.pub.receiveSlot = receive_row;
 	receiver.pub.mydest = DestTuplestore;
 	receiver.context = AllocSetContextCreate(CurrentMemoryContext, "simdup row",
 											 ALLOCSET_SMALL_SIZES);
-	result = SPI_execute_plan_extended(plan, &options);
-	if (result != SPI_OK_SELECT)
-		elog(ERROR, "SPI_execute_plan_extended failed: %s",
-			 SPI_result_code_string(result));
+	(void) SPI_execute_plan_extended(plan, &options);
 	SPI_finish();
 }
 
@@ -117,12 +110,6 @@ typedef struct Columns
 static const char *const column_names[SIMDUP_SOURCE_DAY] = {"key", "fp",
 															"content", "scope",
 															"cluster"};
-
-static bool
-is_fingerprint(const Columns *c, Form_pg_attribute column)
-{
-	return getBaseType(column->atttypid) == c->fp_type;
-}
 
 static Form_pg_attribute
 column_named(Relation relation, const char *name)
@@ -266,7 +253,7 @@ check_columns(const Columns *c, int wanted)
 		c->found[SIMDUP_SOURCE_KEY] == NULL)
 		no_column(c, "key");
 	if (fp != NULL && wants_fp)
-		check_type(c, fp, is_fingerprint(c, fp), "simhash64");
+		check_type(c, fp, getBaseType(fp->atttypid) == c->fp_type, "simhash64");
 	if (content == NULL && (wants_content || to_fingerprint))
 		no_column(c, "content");
 	if (content != NULL && (wants_content || to_fingerprint))
@@ -284,7 +271,6 @@ check_columns(const Columns *c, int wanted)
 			   format_type_be(key_type));
 }
 
-/* Append a column to the SELECT of a source. */
 static void
 put_column(SimdupSource *source, StringInfo text, SimdupSourceColumn which,
 		   int *n, const Columns *c)

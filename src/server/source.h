@@ -100,21 +100,21 @@ extern Datum simdup_keys_get(SimdupKeys *keys, uint32 number, int buffer);
 
 /* Numbers for keys of any one type, in the order of their first occurrence. */
 
-typedef struct SimdupKeyNumbers SimdupKeyNumbers;
+typedef struct SimdupKeyIds SimdupKeyIds;
 
 /*
  * Begin numbers for the keys of an empty store, which gets each key once. The
  * collation says which texts are equal. In a store on disk, each
  * look-up of a known key is a read.
  */
-extern SimdupKeyNumbers *simdup_keynumbers_begin(SimdupKeys *keys, Oid type,
-												 Oid collation);
+extern SimdupKeyIds *simdup_keyids_begin(SimdupKeys *keys, Oid type,
+										 Oid collation);
 
 /*
  * Expect keys in the order of their type, before the first of them. Keys in another
  * order take more time.
  */
-extern void simdup_keynumbers_expect_order(SimdupKeyNumbers *numbers);
+extern void simdup_keyids_expect_order(SimdupKeyIds *numbers);
 
 /* Keys looked up in one call. */
 #define SIMDUP_MANY_KEYS 256
@@ -123,22 +123,22 @@ extern void simdup_keynumbers_expect_order(SimdupKeyNumbers *numbers);
  * Limit the memory of the table that finds keys, before the first of them. Return how
  * many keys fit in it. A key that comes later gets a new number each time.
  */
-extern uint32 simdup_keynumbers_limit(SimdupKeyNumbers *numbers, Size memory);
+extern uint32 simdup_keyids_limit(SimdupKeyIds *numbers, Size memory);
 
 /*
  * Get the numbers of at most SIMDUP_MANY_KEYS keys. A new key gets the next
  * one, from 0. The keys are as simdup_keys_take gives them, and none is of this
  * store: adding a key moves the others.
  */
-extern void simdup_keynumbers_get(SimdupKeyNumbers *numbers, const Datum *keys,
-								  int n, uint32 *result);
+extern void simdup_keyids_get(SimdupKeyIds *numbers, const Datum *keys, int n,
+							  uint32 *result);
 
 #define SIMDUP_NO_NUMBER PG_UINT32_MAX
 
 /* Return the number of a key; SIMDUP_NO_NUMBER if it has none, and gets none. */
-extern uint32 simdup_keynumbers_find(SimdupKeyNumbers *numbers, Datum key);
+extern uint32 simdup_keyids_find(SimdupKeyIds *numbers, Datum key);
 
 /* Return the number of keys. */
-extern uint32 simdup_keynumbers_count(const SimdupKeyNumbers *numbers);
+extern uint32 simdup_keyids_count(const SimdupKeyIds *numbers);
 
 #endif /* SIMDUP_SERVER_SOURCE_H */

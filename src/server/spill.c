@@ -245,7 +245,7 @@ simdup_tempfile_read(SimdupTempFile *file, int64 offset, void *data, size_t len)
 /* Pairs that are read from a run at a time. */
 #define CHUNK 512
 /* Memory to read a run: its chunk, and BufFile's buffer. */
-#define RUN_BYTES (CHUNK * sizeof(SimdupEntry) + BLCKSZ)
+#define RUN_BYTES (CHUNK * sizeof(SimdupSortItem) + BLCKSZ)
 #define MIN_RUNS 16
 #define MAX_RUNS 256
 #define MIN_PAIRS (MIN_RUNS * CHUNK)
@@ -257,7 +257,7 @@ typedef struct SortedRun
 	BufFile *file;
 	uint64 n_left; /* pairs in the file that are not read */
 	int level;	   /* 0, or one above the level of the merged runs */
-	SimdupEntry *chunk;
+	SimdupSortItem *chunk;
 	uint32 at; /* in the chunk */
 	uint32 n;
 } SortedRun;
@@ -265,7 +265,7 @@ typedef struct SortedRun
 struct SimdupPairSort
 {
 	MemoryContext context;
-	SimdupEntry *pairs; /* that were put, or that are next to be got */
+	SimdupSortItem *pairs; /* that were put, or that are next to be got */
 	Size n;
 	Size at; /* the next to get */
 	Size capacity;
@@ -285,8 +285,8 @@ simdup_pairsort_begin(int64 memory)
 
 	sort->context = CurrentMemoryContext;
 	sort->capacity = FIRST_PAIRS;
-	sort->pairs = palloc(FIRST_PAIRS * sizeof(SimdupEntry));
-	sort->most = Max((Size) memory / sizeof(SimdupEntry), MIN_PAIRS);
+	sort->pairs = palloc(FIRST_PAIRS * sizeof(SimdupSortItem));
+	sort->most = Max((Size) memory / sizeof(SimdupSortItem), MIN_PAIRS);
 	sort->most_runs =
 		(int) Max(Min((Size) memory / 2 / RUN_BYTES, MAX_RUNS), MIN_RUNS);
 	return sort;
@@ -334,14 +334,14 @@ add_run(SimdupPairSort *sort, int level)
 }
 
 static void
-write_pairs(SortedRun *run, SimdupEntry *pairs, Size n)
+write_pairs(SortedRun *run, SimdupSortItem *pairs, Size n)
 {
 	while (n > 0)
 	{
 		Size part = Min(n, (Size) 65536);
 
 		CHECK_FOR_INTERRUPTS();
-		BufFileWrite(run->file, pairs, part * sizeof(SimdupEntry));
+		BufFileWrite(run->file, pairs, part * sizeof(SimdupSortItem));
 		run->n_left += part;
 		pairs += part;
 		n -= part;
@@ -360,12 +360,12 @@ read_chunk(const SimdupPairSort *sort, SortedRun *run)
 			ereport(ERROR, errcode_for_file_access(),
 					errmsg("could not rewind temporary file: %m"));
 		run->chunk =
-			MemoryContextAlloc(sort->context, CHUNK * sizeof(SimdupEntry));
+			MemoryContextAlloc(sort->context, CHUNK * sizeof(SimdupSortItem));
 	}
 	run->at = 0;
 	run->n = (uint32) Min(run->n_left, CHUNK);
 	run->n_left -= run->n;
-	size = run->n * sizeof(SimdupEntry);
+	size = run->n * sizeof(SimdupSortItem);
 	if (BufFileRead(run->file, run->chunk, size) != size)
 		ereport(ERROR, errcode_for_file_access(),
 				errmsg("could not read from temporary file: %m"));
@@ -375,7 +375,7 @@ read_chunk(const SimdupPairSort *sort, SortedRun *run)
 static bool
 merge_next(SimdupPairSort *sort, int first, int end)
 {
-	SimdupEntry cut = {PG_UINT64_MAX, PG_UINT64_MAX};
+	SimdupSortItem cut = {PG_UINT64_MAX, PG_UINT64_MAX};
 
 	CHECK_FOR_INTERRUPTS();
 	for (int i = first; i < end; i++)
@@ -384,7 +384,7 @@ merge_next(SimdupPairSort *sort, int first, int end)
 
 		if (run->at == run->n)
 			read_chunk(sort, run);
-		if (run->n_left > 0 && simdup_entry_less(&run->chunk[run->n - 1], &cut))
+		if (run->n_left > 0 && simdup_item_less(&run->chunk[run->n - 1], &cut))
 			cut = run->chunk[run->n - 1];
 	}
 	sort->at = sort->n = 0;
@@ -393,7 +393,7 @@ merge_next(SimdupPairSort *sort, int first, int end)
 		SortedRun *run = &sort->runs[i];
 
 		while (run->at < run->n &&
-			   !simdup_entry_less(&cut, &run->chunk[run->at]))
+			   !simdup_item_less(&cut, &run->chunk[run->at]))
 			sort->pairs[sort->n++] = run->chunk[run->at++];
 	}
 	simdup_sort_pairs(sort->pairs, sort->n);
@@ -423,7 +423,7 @@ spill(SimdupPairSort *sort)
 
 	simdup_sort_pairs(sort->pairs, sort->n);
 	write_pairs(add_run(sort, 0), sort->pairs, sort->n);
-	sort->disk += (int64) (sort->n * sizeof(SimdupEntry));
+	sort->disk += (int64) (sort->n * sizeof(SimdupSortItem));
 	sort->n = 0;
 	while ((first = sort->n_runs - sort->most_runs) >= 0 &&
 		   sort->runs[first].level == sort->runs[sort->n_runs - 1].level)
@@ -441,9 +441,9 @@ simdup_pairsort_put(SimdupPairSort *sort, uint64 first, uint64 second)
 	{
 		sort->capacity = Min(sort->most, sort->capacity * 2);
 		sort->pairs =
-			repalloc_huge(sort->pairs, sort->capacity * sizeof(SimdupEntry));
+			repalloc_huge(sort->pairs, sort->capacity * sizeof(SimdupSortItem));
 	}
-	sort->pairs[sort->n++] = (SimdupEntry){first, second};
+	sort->pairs[sort->n++] = (SimdupSortItem){first, second};
 }
 
 void
@@ -459,7 +459,7 @@ simdup_pairsort_perform(SimdupPairSort *sort)
 	pfree(sort->pairs);
 	sort->pairs =
 		MemoryContextAllocHuge(sort->context,
-							   sort->n_runs * CHUNK * sizeof(SimdupEntry));
+							   sort->n_runs * CHUNK * sizeof(SimdupSortItem));
 }
 
 /* Check whether there are pairs to get, after merging more if need be. */
@@ -482,7 +482,7 @@ simdup_pairsort_get(SimdupPairSort *sort, uint64 *first, uint64 *second)
 }
 
 Size
-simdup_pairsort_get_list(SimdupPairSort *sort, SimdupEntry *pairs, Size most)
+simdup_pairsort_get_list(SimdupPairSort *sort, SimdupSortItem *pairs, Size most)
 {
 	Size n = 0;
 
@@ -491,7 +491,8 @@ simdup_pairsort_get_list(SimdupPairSort *sort, SimdupEntry *pairs, Size most)
 	{
 		Size part = Min(most - n, sort->n - sort->at);
 
-		memcpy(pairs + n, sort->pairs + sort->at, part * sizeof(SimdupEntry));
+		memcpy(pairs + n, sort->pairs + sort->at,
+			   part * sizeof(SimdupSortItem));
 		sort->at += part;
 		n += part;
 	}

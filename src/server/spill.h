@@ -69,8 +69,8 @@ extern bool simdup_pairsort_get(SimdupPairSort *sort, uint64 *first,
 								uint64 *second);
 
 /* Get the next pairs, at most `most`; return their number, 0 at the end. */
-extern Size simdup_pairsort_get_list(SimdupPairSort *sort, SimdupEntry *pairs,
-									 Size most);
+extern Size simdup_pairsort_get_list(SimdupPairSort *sort,
+									 SimdupSortItem *pairs, Size most);
 
 /*
  * Return helpers for joins, allocated in the current memory context (workers.c).

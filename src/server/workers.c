@@ -330,7 +330,6 @@ end_help(void *arg)
 	pfree(leader->queues);
 }
 
-/* Launch workers, each with a queue. */
 static void
 launch(JoinLeader *leader)
 {

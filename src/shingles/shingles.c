@@ -263,9 +263,7 @@ simdup_sketch_resemblance(PG_FUNCTION_ARGS)
 }
 
 PG_FUNCTION_INFO_V1(simdup_super_shingles);
-/*
- * Return shingles of the sketch: windows of w values, fingerprinted once more.
- */
+/* Return shingles of the sketch: windows of w values, fingerprinted once more. */
 Datum
 simdup_super_shingles(PG_FUNCTION_ARGS)
 {
@@ -322,7 +320,6 @@ simdup_minhash_signature(PG_FUNCTION_ARGS)
 	PG_RETURN_ARRAYTYPE_P(simdup_make_array(signature, n_hashes, INT4OID));
 }
 
-/* A signature that came back from SQL. */
 static const uint32 *
 get_signature(ArrayType *array, int *n)
 {

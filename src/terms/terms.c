@@ -62,7 +62,6 @@ terms_of(const text *content, const text *tokenizer, size_t *n)
 	return terms;
 }
 
-/* Make a lexicon of words and weights. */
 static void
 fill_lexicon(void *memo)
 {
@@ -282,10 +281,7 @@ simdup_imatch_fingerprint(PG_FUNCTION_ARGS)
 }
 
 PG_FUNCTION_INFO_V1(simdup_imatch_fingerprints);
-/*
- * Return signatures by the whole lexicon, then by n_lexicons random parts of
- * it.
- */
+/* Return signatures by the whole lexicon, then by n_lexicons random parts of it. */
 Datum
 simdup_imatch_fingerprints(PG_FUNCTION_ARGS)
 {

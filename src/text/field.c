@@ -173,18 +173,18 @@ pin_settings(void)
 
 	/* in ISO style the order of day and month has no meaning */
 	if (DateStyle != USE_ISO_DATES)
-		simdup_set_for_now("datestyle", "ISO");
+		simdup_set_local_guc("datestyle", "ISO");
 	if (IntervalStyle != INTSTYLE_POSTGRES)
-		simdup_set_for_now("intervalstyle", "postgres");
+		simdup_set_local_guc("intervalstyle", "postgres");
 	if (strcmp(pg_get_timezone_name(session_timezone), "UTC") != 0)
-		simdup_set_for_now("timezone", "UTC");
+		simdup_set_local_guc("timezone", "UTC");
 	/* from 1 on: the shortest digits that give the same number back */
 	if (extra_float_digits < 1)
-		simdup_set_for_now("extra_float_digits", "1");
+		simdup_set_local_guc("extra_float_digits", "1");
 	if (bytea_output != BYTEA_OUTPUT_HEX)
-		simdup_set_for_now("bytea_output", "hex");
+		simdup_set_local_guc("bytea_output", "hex");
 	if (strcmp(locale_monetary, "C") != 0)
-		simdup_set_for_now("lc_monetary", "C");
+		simdup_set_local_guc("lc_monetary", "C");
 	return level;
 }
 

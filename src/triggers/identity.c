@@ -4,7 +4,6 @@
  *	  the rules.
  */
 #include "postgres.h"
-#include "compat.h"
 
 #include "access/genam.h"
 #include "access/htup_details.h"

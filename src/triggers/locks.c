@@ -27,7 +27,6 @@
 #include "common/sha2.h"
 #include "miscadmin.h"
 #include "storage/lock.h"
-#include "storage/proc.h"
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
 #include "utils/resowner.h"

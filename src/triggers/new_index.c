@@ -6,7 +6,6 @@
 #include "compat.h"
 
 #include "access/genam.h"
-#include "access/relation.h"
 #include "access/table.h"
 #include "access/xact.h"
 #include "catalog/objectaccess.h"

@@ -21,7 +21,6 @@
 #include "triggers/trigger.h"
 #include "type/simhash64.h"
 
-/* Compare two keys by the default order of their type. */
 static int
 compare_keys(const TriggerState *state, Datum a, Datum b)
 {
@@ -76,8 +75,8 @@ require_complete(const TriggerState *state, Relation index)
  * search of a statement reads all equal rows. It remembers the row of the smallest key,
  * and the LSN of each leaf with MANY_ENTRIES of the fingerprint or more. A leaf with the
  * same LSN has no new entry, so a later search passes over it. In a remembered leaf that
- * has changed, it remembers the rows that it reads, and passes over them next time. A
- * row that was visible keeps its key and TID while the statement runs. The row of the
+ * has changed, the rows are remembered when they are read, and passed over later. A row
+ * that was visible keeps its key and TID while the statement runs. The row of the
  * smallest key is read again. If it is gone or does not count, all equal rows are read.
  */
 #define MANY_ENTRIES 32
@@ -291,7 +290,6 @@ require_visible(TriggerState *state, const NearRow *near)
 				errhint("The transaction might succeed if retried."));
 }
 
-/* Search again, and read all rows. */
 static void
 search_again(NearSearch *search)
 {

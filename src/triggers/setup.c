@@ -5,7 +5,6 @@
  *	  names.
  */
 #include "postgres.h"
-#include "compat.h"
 
 #include <ctype.h>
 
@@ -18,7 +17,6 @@
 #include "executor/executor.h"
 #include "optimizer/optimizer.h"
 #include "parser/scansup.h"
-#include "rewrite/rewriteHandler.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -317,7 +315,6 @@ read_triggers(Oid relid, TriggerState *state)
 	FreeTriggerDesc(desc);
 }
 
-/* Read the options of the trigger that fires. */
 static void
 read_own_options(TriggerData *trigdata, TriggerState *state)
 {
@@ -448,13 +445,9 @@ index_columns(TupleDesc tupdesc, const IndexInfo *info)
 }
 
 /*
- * Find the columns that decide, and the generated ones to compute. The columns
- * of the index decide, but never a flag, and those of the option. For log and
- * reject, the unique columns decide as well: a row is not compared with one that
- * has its values. If columns of the partition key change beside others, or those
- * of an exclusion, the row is the same one elsewhere, and only locks. BEFORE
- * triggers fire before generated columns are stored. A later trigger may still
- * change the columns that they are computed from.
+ * Find the columns whose change makes the trigger act or lock, by the rules of the
+ * README, and the generated ones to compute. A later trigger may still change the
+ * columns that those are computed from.
  */
 static void
 find_deciding(TriggerData *trigdata, TriggerState *state)

@@ -9,7 +9,6 @@
 #include "access/attmap.h"
 #include "access/htup_details.h"
 #include "access/table.h"
-#include "access/relscan.h"
 #include "access/tableam.h"
 #include "catalog/index.h"
 #include "catalog/pg_am.h"
@@ -17,7 +16,6 @@
 #include "commands/defrem.h"
 #include "executor/executor.h"
 #include "utils/builtins.h"
-#include "utils/fmgrprotos.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/partcache.h"
@@ -317,7 +315,6 @@ simdup_trigger_find_uniques(Relation table, TriggerState *state)
 	}
 }
 
-/* Add a table to search, by one of its indexes. */
 static void
 add_target(TriggerState *state, Oid table, Oid index, bool is_partition)
 {

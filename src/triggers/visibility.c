@@ -86,7 +86,7 @@ static const char *const asking[][2] = {
 	/* an error in place of an answer, and a scan in place of a look */
 	{"row_security", "on"},
 	{"enable_tidscan", "on"},
-	/* what the server, or a policy, would tell of the statement */
+	/* no messages of the server, or of a policy, about the statement */
 	{"client_min_messages", "error"},
 	{"debug_print_parse", "off"},
 	{"debug_print_rewritten", "off"},
@@ -106,7 +106,7 @@ sees_row(TriggerState *state, const NearRow *near)
 	volatile bool sees = false;
 
 	for (size_t i = 0; i < lengthof(asking); i++)
-		simdup_set_for_now(asking[i][0], asking[i][1]);
+		simdup_set_local_guc(asking[i][0], asking[i][1]);
 	BeginInternalSubTransaction(NULL);
 	PG_TRY();
 	{
@@ -208,10 +208,11 @@ call_condition(TriggerState *state, Datum new_row, Datum near_row)
 	int level = NewGUCNestLevel();
 	Datum result;
 
-	simdup_set_for_now("search_path",
-					   psprintf("pg_catalog, %s, %s, pg_temp",
-								quote_identifier(get_namespace_name(own_schema)),
-								quote_identifier(get_namespace_name(schema))));
+	simdup_set_local_guc("search_path",
+						 psprintf("pg_catalog, %s, %s, pg_temp",
+								  quote_identifier(
+									  get_namespace_name(own_schema)),
+								  quote_identifier(get_namespace_name(schema))));
 	InitFunctionCallInfoData(*call, &state->condition_function, 2, InvalidOid,
 							 NULL, NULL);
 	call->args[0] = (NullableDatum){new_row, false};

@@ -110,13 +110,13 @@ static uint64_t
 by_join(const uint64_t *input, size_t n, int k, bool recursion,
 		const Arrays *arrays)
 {
-	SimdupEntry *rows = simdup_alloc((n + 1) * sizeof(SimdupEntry));
+	SimdupSortItem *rows = simdup_alloc((n + 1) * sizeof(SimdupSortItem));
 	Groups groups = {.sizes = arrays->sizes};
 	SimdupPairJoin *join = calloc(1, sizeof(SimdupPairJoin));
 	SimdupPairSet set;
 
 	for (size_t i = 0; i < n; i++)
-		rows[i] = (SimdupEntry){input[i], i};
+		rows[i] = (SimdupSortItem){input[i], i};
 	simdup_sort_pairs(rows, n);
 	set.n = 0;
 	for (size_t i = 0, size; i < n; i += size)

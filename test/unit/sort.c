@@ -16,7 +16,7 @@ static uint64_t state = 1;
 static int
 compare_pairs(const void *a, const void *b)
 {
-	return simdup_entry_less(a, b) ? -1 : simdup_entry_less(b, a);
+	return simdup_item_less(a, b) ? -1 : simdup_item_less(b, a);
 }
 
 /*
@@ -41,22 +41,22 @@ number_of(int bits, int shift)
 static bool
 in_order(size_t n, int first_bits, int first_shift, int second_bits)
 {
-	static SimdupEntry pairs[MAX_PAIRS];
-	static SimdupEntry expected[MAX_PAIRS];
+	static SimdupSortItem pairs[MAX_PAIRS];
+	static SimdupSortItem expected[MAX_PAIRS];
 
 	for (size_t i = 0; i < n; i++)
-		pairs[i] = (SimdupEntry){number_of(first_bits, first_shift),
-								 number_of(second_bits, 0)};
-	memcpy(expected, pairs, n * sizeof(SimdupEntry));
-	qsort(expected, n, sizeof(SimdupEntry), compare_pairs);
+		pairs[i] = (SimdupSortItem){number_of(first_bits, first_shift),
+									number_of(second_bits, 0)};
+	memcpy(expected, pairs, n * sizeof(SimdupSortItem));
+	qsort(expected, n, sizeof(SimdupSortItem), compare_pairs);
 	simdup_sort_pairs(pairs, n);
-	return memcmp(pairs, expected, n * sizeof(SimdupEntry)) == 0;
+	return memcmp(pairs, expected, n * sizeof(SimdupSortItem)) == 0;
 }
 
 int
 main(void)
 {
-	static SimdupEntry equal[100];
+	static SimdupSortItem equal[100];
 	bool small = true;
 
 	for (size_t n = 0; n < 300; n++)

@@ -48,7 +48,7 @@ simdup_leading_begin(const SimdupDistinctRows *distinct_rows,
 	l->first_leader = make_numbers(n);
 	l->nearest = make_numbers(n);
 	l->distance = simdup_alloc0((size_t) n + 1);
-	l->found = simdup_grow(NULL, &l->room, 1, sizeof(SimdupEntry));
+	l->found = simdup_grow(NULL, &l->room, 1, sizeof(SimdupSortItem));
 	return l;
 }
 
@@ -117,8 +117,9 @@ add_leaders(SimdupLeading *l, size_t n, uint32_t distinct, SimdupNear near,
 	while (leader != NONE && (needs_all || is_nearer(l, distinct, leader,
 													 (uint32_t) near.weight)))
 	{
-		l->found = simdup_grow(l->found, &l->room, n + 1, sizeof(SimdupEntry));
-		l->found[n++] = (SimdupEntry){near.weight, leader};
+		l->found =
+			simdup_grow(l->found, &l->room, n + 1, sizeof(SimdupSortItem));
+		l->found[n++] = (SimdupSortItem){near.weight, leader};
 		leader = needs_all ? l->next_leader[leader] : NONE;
 	}
 	return n;
@@ -397,8 +398,10 @@ int64_t *
 simdup_group_ids_keep(uint32_t n, const uint32_t *group, const int64_t *old)
 {
 	int64_t *ids = simdup_alloc0(((size_t) n + 1) * sizeof(int64_t));
-	SimdupEntry *shares = simdup_alloc(((size_t) n + 1) * sizeof(SimdupEntry));
-	SimdupEntry *order = simdup_alloc(((size_t) n + 1) * sizeof(SimdupEntry));
+	SimdupSortItem *shares =
+		simdup_alloc(((size_t) n + 1) * sizeof(SimdupSortItem));
+	SimdupSortItem *order =
+		simdup_alloc(((size_t) n + 1) * sizeof(SimdupSortItem));
 	SimdupWordSet taken = {0};
 	size_t n_rows = 0;
 	size_t n_shares = 0;
@@ -406,15 +409,16 @@ simdup_group_ids_keep(uint32_t n, const uint32_t *group, const int64_t *old)
 	/* the rows of a share, an old id and a new group, stand together */
 	for (uint32_t row = 0; row < n; row++)
 		if (old[row] != SIMDUP_NO_ID)
-			shares[n_rows++] = (SimdupEntry){(uint64_t) old[row], group[row]};
+			shares[n_rows++] =
+				(SimdupSortItem){(uint64_t) old[row], group[row]};
 	simdup_sort_pairs(shares, n_rows);
 	for (size_t i = 0; i < n_rows; i++)
 	{
 		simdup_check_interrupts_at(i);
 		if (n_shares == 0 ||
-			simdup_entry_less(&shares[n_shares - 1], &shares[i]))
+			simdup_item_less(&shares[n_shares - 1], &shares[i]))
 		{
-			order[n_shares] = (SimdupEntry){UINT32_MAX, n_shares};
+			order[n_shares] = (SimdupSortItem){UINT32_MAX, n_shares};
 			shares[n_shares++] = shares[i];
 		}
 		order[n_shares - 1].value--;
@@ -423,7 +427,7 @@ simdup_group_ids_keep(uint32_t n, const uint32_t *group, const int64_t *old)
 	simdup_sort_pairs(order, n_shares);
 	for (size_t i = 0; i < n_shares; i++)
 	{
-		SimdupEntry share = shares[order[i].row];
+		SimdupSortItem share = shares[order[i].row];
 
 		simdup_check_interrupts_at(i);
 		if (ids[share.row] == SIMDUP_NO_ID &&

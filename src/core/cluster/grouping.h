@@ -81,7 +81,7 @@ typedef struct SimdupLeading
 	uint32_t *next_leader; /* of a row that leads: the next of its distinct row */
 	uint32_t *nearest;	   /* of each distinct row: the nearest leader so far */
 	uint8_t *distance;	   /* of that one */
-	SimdupEntry *found;	   /* leaders of one row: distance, row */
+	SimdupSortItem *found; /* leaders of one row: distance, row */
 	size_t room;
 } SimdupLeading;
 

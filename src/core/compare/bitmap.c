@@ -6,12 +6,10 @@
  * bitmaps, then the second words, and so on. A block is then plain vector
  * work of fixed length:
  *
- * 1. Sizes. Two bitmaps with s and r bits have a similarity of at most
- *	  min(s, r) / max(s, r), so only some r can match at all.
- * 2. Popcounts of the intersections c. With the threshold t, a match has
- *	  c > (s + r) t / (1 + t). The test is in integers, rounded so that it
- *	  loses no match.
- * 3. The division itself decides on the few bitmaps that are left. A reader's
+ * 1. Popcounts of the intersections c. With the threshold t, a match of bitmaps with
+ *	  s and r bits has c > (s + r) t / (1 + t). The test is in integers, rounded so
+ *	  that it loses no match.
+ * 2. The division itself decides on the few bitmaps that are left. A reader's
  *	  own SQL computes the same rounded quotient.
  */
 #include <string.h>
@@ -28,13 +26,11 @@
 /* blocks searched between two looks for interrupts */
 #define BLOCKS_AT_ONCE 1024
 
-/* A bitmap to search for, and what follows from its size. */
+/* A bitmap to search for. */
 typedef struct WindowProbe
 {
 	const uint64_t *bitmap;
 	uint32_t size;
-	uint32_t low; /* sizes that could match: [low, high] */
-	uint32_t high;
 } WindowProbe;
 
 struct SimdupRepresentatives
@@ -79,38 +75,6 @@ above(double threshold, uint64_t part, uint64_t whole)
 	return whole != 0 && (double) part / (double) whole > threshold;
 }
 
-/* Find the sizes that could match that of the probe, which is at least 1. */
-static void
-find_matching_sizes(const SimdupRepresentatives *window, WindowProbe *probe)
-{
-	double t = window->threshold;
-	uint32_t size = probe->size;
-	uint32_t max = (uint32_t) window->n_words * 64;
-	uint32_t low = (uint32_t) (size * t);
-	uint32_t high = size < max * t ? (uint32_t) (size / t) + 1 : max;
-
-	/* the product is off by rounding at most: apply the rule itself */
-	low = low > 0 ? low - 1 : 0;
-	high = high < max ? high : max;
-	while (low < size && !above(t, low, size))
-		low++;
-	while (high > size && !above(t, size, high))
-		high--;
-	probe->low = low;
-	probe->high = high;
-}
-
-/* Check whether any size of the block lies in [low, high]. */
-static inline __attribute__((always_inline)) bool
-block_has_size(const uint16_t *sizes, uint32_t low, uint32_t high)
-{
-	uint32_t found = 0;
-
-	for (int i = 0; i < BLOCK_SLOTS; i++)
-		found |= sizes[i] - low <= high - low;
-	return found != 0;
-}
-
 /* Check whether any bitmap of the block passes the integer test. */
 static inline __attribute__((always_inline)) bool
 block_may_match(const SimdupRepresentatives *window, const WindowProbe *probe,
@@ -143,9 +107,6 @@ first_candidate(const SimdupRepresentatives *window, const WindowProbe *probe,
 	{
 		if (block % BLOCKS_AT_ONCE == 0)
 			simdup_check_interrupts();
-		if (!block_has_size(window->sizes + block * BLOCK_SLOTS, probe->low,
-							probe->high))
-			continue;
 		/* 128 bits are the usual width, worth a loop of known length */
 		if (window->n_words == 2
 				? block_may_match(window, probe, block, 2)
@@ -207,7 +168,6 @@ find_match(const SimdupRepresentatives *window, const uint64_t *bitmap)
 
 	if (probe.size == 0)
 		return -1;
-	find_matching_sizes(window, &probe);
 	for (;
 		 (block = first_candidate(window, &probe, block, n_blocks)) < n_blocks;
 		 block++)
@@ -231,7 +191,7 @@ add_blocks(SimdupRepresentatives *window)
 								   n_blocks * block_words * sizeof(uint64_t));
 	window->sizes = simdup_realloc(window->sizes,
 								   n_blocks * BLOCK_SLOTS * sizeof(uint16_t));
-	/* unused slots take part in the vector work: empty, of no possible size */
+	/* unused slots take part in the vector work: empty, of a size that has no match */
 	memset(window->words + window->n_blocks * block_words, 0,
 		   (n_blocks - window->n_blocks) * block_words * sizeof(uint64_t));
 	memset(window->sizes + window->n_blocks * BLOCK_SLOTS, 0xff,

@@ -122,13 +122,13 @@ put_symbol(Reading *reading, char symbol)
 	reading->n = (size_t) (end - reading->s);
 }
 
-static bool
-is_ascii_digit(uint32_t cp)
+/* Check whether a character, or a symbol, is an ASCII digit. */
+static inline bool
+is_digit(uint32_t c)
 {
-	return cp - '0' < 10;
+	return c - '0' < 10;
 }
 
-/* Check for a decimal digit of any script. */
 static bool
 is_decimal_digit(uint32_t cp)
 {
@@ -163,7 +163,7 @@ put_folded(Reading *reading, uint32_t cp)
 	char symbol = SYMBOL_OTHER;
 
 	for (int i = 0; i < n; i++)
-		any_digit |= is_ascii_digit(SIMDUP_EXPANSION_CHAR(e[i]));
+		any_digit |= is_digit(SIMDUP_EXPANSION_CHAR(e[i]));
 	if (n == 0)
 		return;
 	if (any_digit && is_decimal_digit(cp))
@@ -172,7 +172,7 @@ put_folded(Reading *reading, uint32_t cp)
 	{
 		put_symbol(reading, SYMBOL_OTHER);
 		for (int i = 0; i < n && !is_numberless(cp); i++)
-			put_symbol(reading, is_ascii_digit(SIMDUP_EXPANSION_CHAR(e[i]))
+			put_symbol(reading, is_digit(SIMDUP_EXPANSION_CHAR(e[i]))
 									? (char) SIMDUP_EXPANSION_CHAR(e[i])
 									: SYMBOL_OTHER);
 	}
@@ -184,7 +184,6 @@ put_folded(Reading *reading, uint32_t cp)
 	put_symbol(reading, symbol);
 }
 
-/* Check whether a symbol is that of a currency sign. */
 static inline bool
 is_sign(char symbol)
 {
@@ -196,12 +195,6 @@ static inline bool
 is_one_of(char symbol, const char *symbols)
 {
 	return symbol != '\0' && strchr(symbols, symbol) != NULL;
-}
-
-static inline bool
-is_digit(char symbol)
-{
-	return symbol >= '0' && symbol <= '9';
 }
 
 /* Return the value of a Chinese numeral from 0 to 9, or -1. */
@@ -304,7 +297,6 @@ read_symbols(const char *text, size_t len, size_t *n)
 	return reading.s;
 }
 
-/* Return where the digits that begin at s[i] end. */
 static size_t
 digits_end(const char *s, size_t i)
 {

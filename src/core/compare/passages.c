@@ -204,7 +204,6 @@ simdup_own_passages(SimdupUtf8 text, SimdupUtf8 other, size_t *n)
 	return passages;
 }
 
-/* Return how many of the keys the text has. */
 static size_t
 count_common(const SimdupWords *words, const SimdupWordSet *common)
 {
@@ -279,7 +278,6 @@ simdup_add_boilerplate(SimdupBoilerplate *boilerplate, SimdupUtf8 text)
 	return !words.overflow;
 }
 
-/* Mark the words that lie in a run of the boilerplate. */
 static bool *
 mark_boilerplate(const SimdupWords *words, const SimdupBoilerplate *boilerplate)
 {

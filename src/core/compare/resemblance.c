@@ -245,11 +245,11 @@ simdup_winnow(SimdupShingling shingling, int window, const char *text,
 void
 simdup_terms_sort(SimdupTerm *terms, size_t n)
 {
-	SimdupEntry *entries;
+	SimdupSortItem *entries;
 
 	if (n < 2)
 		return;
-	entries = simdup_alloc(n * sizeof(SimdupEntry));
+	entries = simdup_alloc(n * sizeof(SimdupSortItem));
 	/* the order of equal hashes does not matter, nor do the bits of weights */
 	memcpy(entries, terms, n * sizeof(SimdupTerm));
 	simdup_sort_pairs(entries, n);

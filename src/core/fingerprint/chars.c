@@ -4,8 +4,8 @@
  *	  block of units are hashed in loops that compilers make vectors of.
  *
  * A unit is one character: the bytes of its UTF-8 in a word, the first one lowest.
- * Where all units of a stretch have equally many bytes, the same shifts put each of
- * its windows together. Other windows, and long ones, are laid out as bytes.
+ * The same shifts put the windows of a stretch together if all its units have equally
+ * many bytes. Other windows, and long ones, are laid out as bytes.
  */
 #include <string.h>
 
@@ -126,7 +126,7 @@ positions(uint64_t bits)
 
 /*
  * Return the code points of the 16 characters in 64 bytes whose first bytes are given.
- * It is 0 for what is not well-formed UTF-8 of up to three bytes.
+ * An ill-formed character, or one of four bytes, gives 0.
  */
 SIMDUP_AVX512 static inline Words
 decode_avx512(Bytes bytes, uint64_t firsts)
@@ -296,8 +296,8 @@ add_common(Block *block, const unsigned char *p, const unsigned char *end)
 }
 
 /*
- * Add what a text folds to from p on, until the block is full, or a look for interrupts
- * is due. Returns where it stopped.
+ * Fold a text from p on into units, until the block is full, or a look for interrupts
+ * is due. Return where it stopped.
  */
 static const unsigned char *
 fold_block(Block *block, const unsigned char *p, const unsigned char *end)

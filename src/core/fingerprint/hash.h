@@ -38,7 +38,7 @@ extern uint64_t simdup_hash64(SimdupHash hash, const char *s, size_t len);
 #define SIMDUP_CITY_K0 UINT64_C(0xc3a5c85c97cb3127)
 #define SIMDUP_CITY_K2 UINT64_C(0x9ae16a3b2f90404f)
 
-/* 2^64 by the golden ratio: an odd number with bits all over. */
+/* 2^64 by the golden ratio: not divisible by 2, and with bits all over. */
 #define SIMDUP_GOLDEN UINT64_C(0x9e3779b97f4a7c15)
 
 static inline uint64_t
@@ -124,8 +124,8 @@ simdup_city_8_to_16(uint64_t a, uint64_t b, uint64_t len)
 }
 
 /*
- * Return the CityHash64. Tokens are short, so the up-to-16-byte case is inline:
- * it is what a fingerprint spends its time in.
+ * Return the CityHash64. Most tokens are short, and a fingerprint spends its time in
+ * them. So the case of up to 16 bytes is inline.
  */
 static inline uint64_t
 simdup_city64(const char *s, size_t len)

@@ -61,7 +61,7 @@ extern void simdup_ngrams_begin(SimdupNgrams *ngrams, size_t w, bool words,
 /* Hand on all windows that are complete. Checks for interrupts. */
 extern void simdup_ngrams_flush(SimdupNgrams *ngrams);
 
-/* Hand on what is left, and free the buffer. */
+/* Hand on the last tokens, and free the buffer. */
 extern void simdup_ngrams_end(SimdupNgrams *ngrams);
 
 /* Add the first len bytes of a word, the first one lowest. */

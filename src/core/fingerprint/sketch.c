@@ -120,8 +120,8 @@ drop_high(const uint64_t *keys, uint64_t round, uint64_t *drawn, size_t n)
 #endif
 
 /*
- * Throw what was drawn in a round, before which `later` bins had only keys of later
- * rounds. Return how many of them are left.
+ * Throw the drawn keys of a round, before which `later` bins had only keys of later
+ * rounds. Return the number of such bins that are left.
  */
 static inline __attribute__((always_inline)) int
 throw_drawn(uint64_t *keys, uint64_t n_bins, uint64_t round,

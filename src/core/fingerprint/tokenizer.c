@@ -12,7 +12,7 @@
 #include "core/host.h"
 #include "core/unicode/charclass.h"
 
-/* Room that is made for folded bytes beyond what is needed. */
+/* Bytes that are allocated beyond those needed for folded text. */
 #define SPARE_BYTES 1024
 
 typedef struct Batch
@@ -52,7 +52,7 @@ emit(Batch *batch, const void *bytes, size_t len)
 		flush(batch);
 }
 
-/* Emit what was folded since the last such token. */
+/* Emit the bytes that were folded since the last such token. */
 static inline void
 emit_folded(Batch *batch)
 {

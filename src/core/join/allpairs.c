@@ -333,7 +333,6 @@ visit_bucket(RecursionWork *work, const RecursionPlan *plan, int next,
 	work->depth--;
 }
 
-/* Partition by one block and visit each bucket. */
 static void
 visit_block(RecursionWork *work, const RecursionPlan *plan, int block,
 			int n_equal, SimdupPairSet *a, SimdupPairSet *b)

@@ -1,5 +1,5 @@
 /*
- * balls.h
+ * ball.h
  *	  The join of all pairs, by balls or else: its plan, how fingerprints are
  *	  compared, and its tiles, which helpers share. See balls.c.
  */

@@ -179,7 +179,6 @@ plan_rows(Planning *p, int max_distance, double n, double m)
 	p->cost_of_compare = simdup_comparers[simdup_instructions()].cost;
 }
 
-/* Return the cheapest plan that cuts these bits into blocks. */
 static SimdupBallPlan
 cheapest_plan(const Planning *p, uint64_t varying)
 {

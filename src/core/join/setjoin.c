@@ -316,7 +316,6 @@ lay_out_index(Chunk *chunk, size_t n_postings)
 	}
 }
 
-/* Insert the next set into the index. */
 static void
 insert_set(Chunk *chunk)
 {

@@ -35,7 +35,7 @@ typedef struct Parting
 } Parting;
 
 static inline size_t
-part_of(const SimdupEntry *entry, Parting parting)
+part_of(const SimdupSortItem *entry, Parting parting)
 {
 	uint64_t number;
 
@@ -46,17 +46,18 @@ part_of(const SimdupEntry *entry, Parting parting)
 
 /* Choose 2^bits parts at most. Return false if all entries are equal. */
 static bool
-choose_parts(const SimdupEntry *entries, size_t n, int bits, Parting *parting)
+choose_parts(const SimdupSortItem *entries, size_t n, int bits,
+			 Parting *parting)
 {
 	uint64_t differing = 0;
 
-	*parting = (Parting){.number = offsetof(SimdupEntry, value),
+	*parting = (Parting){.number = offsetof(SimdupSortItem, value),
 						 .mask = (UINT64_C(1) << bits) - 1};
 	for (size_t i = 1; i < n; i++)
 		differing |= entries[i].value ^ entries[0].value;
 	if (differing == 0)
 	{
-		parting->number = offsetof(SimdupEntry, row);
+		parting->number = offsetof(SimdupSortItem, row);
 		for (size_t i = 1; i < n; i++)
 			differing |= entries[i].row ^ entries[0].row;
 	}
@@ -66,14 +67,14 @@ choose_parts(const SimdupEntry *entries, size_t n, int bits, Parting *parting)
 }
 
 static void
-insertion_sort(SimdupEntry *entries, size_t n)
+insertion_sort(SimdupSortItem *entries, size_t n)
 {
 	for (size_t i = 1; i < n; i++)
 	{
-		SimdupEntry entry = entries[i];
+		SimdupSortItem entry = entries[i];
 		size_t j = i;
 
-		for (; j > 0 && simdup_entry_less(&entry, &entries[j - 1]); j--)
+		for (; j > 0 && simdup_item_less(&entry, &entries[j - 1]); j--)
 			entries[j] = entries[j - 1];
 		entries[j] = entry;
 	}
@@ -81,7 +82,7 @@ insertion_sort(SimdupEntry *entries, size_t n)
 
 /* Sort entries by way of spare room for all. */
 static void
-sort_few(SimdupEntry *entries, size_t n, SimdupEntry *spare)
+sort_few(SimdupSortItem *entries, size_t n, SimdupSortItem *spare)
 {
 	uint16_t ends[(1 << SPARE_BITS) + 1];
 	Parting parting;
@@ -105,7 +106,7 @@ sort_few(SimdupEntry *entries, size_t n, SimdupEntry *spare)
 		ends[part] += ends[part - 1];
 	for (size_t i = n; i-- > 0;)
 		spare[--ends[part_of(&entries[i], parting)]] = entries[i];
-	memcpy(entries, spare, n * sizeof(SimdupEntry));
+	memcpy(entries, spare, n * sizeof(SimdupSortItem));
 	/* `ends` now has where each part begins */
 	ends[n_parts] = (uint16_t) n;
 	for (size_t part = 0; part < n_parts; part++)
@@ -124,7 +125,7 @@ sort_few(SimdupEntry *entries, size_t n, SimdupEntry *spare)
  * for the first one of its part that may be, part by part, until none is left.
  */
 static void
-part_in_place(SimdupEntry *entries, Parting parting, size_t n_parts,
+part_in_place(SimdupSortItem *entries, Parting parting, size_t n_parts,
 			  size_t *next, const size_t *ends)
 {
 	for (size_t first = 0; first < n_parts;)
@@ -135,7 +136,7 @@ part_in_place(SimdupEntry *entries, Parting parting, size_t n_parts,
 			for (size_t i = next[part]; i < ends[part]; i++)
 			{
 				size_t to = next[part_of(&entries[i], parting)]++;
-				SimdupEntry entry = entries[to];
+				SimdupSortItem entry = entries[to];
 
 				entries[to] = entries[i];
 				entries[i] = entry;
@@ -148,7 +149,7 @@ part_in_place(SimdupEntry *entries, Parting parting, size_t n_parts,
 
 /* Sort entries. There is spare room for all, or for MAX_SPARE if they are more. */
 static void
-sort_entries(SimdupEntry *entries, size_t n, SimdupEntry *spare)
+sort_entries(SimdupSortItem *entries, size_t n, SimdupSortItem *spare)
 {
 	size_t next[1 << MAX_BITS];
 	size_t ends[1 << MAX_BITS];
@@ -184,13 +185,13 @@ sort_entries(SimdupEntry *entries, size_t n, SimdupEntry *spare)
 }
 
 void
-simdup_sort_pairs(SimdupEntry *entries, size_t n)
+simdup_sort_pairs(SimdupSortItem *entries, size_t n)
 {
-	SimdupEntry *spare = NULL;
+	SimdupSortItem *spare = NULL;
 
 	if (n > FEW_ENTRIES)
-		spare =
-			simdup_alloc((n < MAX_SPARE ? n : MAX_SPARE) * sizeof(SimdupEntry));
+		spare = simdup_alloc((n < MAX_SPARE ? n : MAX_SPARE) *
+							 sizeof(SimdupSortItem));
 	sort_entries(entries, n, spare);
 	simdup_free(spare);
 }

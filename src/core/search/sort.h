@@ -14,19 +14,19 @@
  * both: no two are equal, so any number of equal fingerprints can be parted between
  * pages. Batches sort other pairs of numbers as entries, which may be equal.
  */
-typedef struct SimdupEntry
+typedef struct SimdupSortItem
 {
 	uint64_t value;
 	uint64_t row; /* block number and offset of a TID, 48 bits */
-} SimdupEntry;
+} SimdupSortItem;
 
 static inline bool
-simdup_entry_less(const SimdupEntry *a, const SimdupEntry *b)
+simdup_item_less(const SimdupSortItem *a, const SimdupSortItem *b)
 {
 	return a->value < b->value || (a->value == b->value && a->row < b->row);
 }
 
 /* Sort entries. Checks for interrupts. */
-extern void simdup_sort_pairs(SimdupEntry *entries, size_t n);
+extern void simdup_sort_pairs(SimdupSortItem *entries, size_t n);
 
 #endif /* SIMDUP_CORE_SEARCH_SORT_H */

@@ -36,7 +36,7 @@
 #define KEY_USAGE UINT64CONST(0x6861000000000002)
 #define KEY_QUERY UINT64CONST(0x6861000000000003)
 
-#define ENTRIES_PER_KB (1024 / sizeof(SimdupEntry))
+#define ENTRIES_PER_KB (1024 / sizeof(SimdupSortItem))
 
 /* Texts that each participant looks at, and digits of a fingerprint at least. */
 #define FIRST_TEXTS 100
@@ -225,7 +225,6 @@ wait_for(SharedBuild *shared, const int *value, int wanted)
 	ConditionVariableCancelSleep();
 }
 
-/* Write trees as long as there are any. */
 static void
 write_trees(Build *build)
 {
@@ -298,7 +297,6 @@ simdup_hamming_build_worker(dsm_segment *seg, shm_toc *toc)
 
 /* The leader */
 
-/* Allocate room in the segment, found by its key. */
 static void *
 allocate(ParallelContext *context, uint64 key, Size size)
 {

@@ -41,10 +41,16 @@
 #define TABLE_LIST SIMDUP_ROTATIONS
 #define MAX_LISTS (TABLE_LIST + 1)
 
+/* An index, opened by its owner, and its check. */
 typedef struct Check
 {
 	Relation heap;
 	Relation index;
+	/* of the caller; functions of the index run as the table's owner */
+	Oid user;
+	int security;
+	int guc_level;
+
 	Snapshot snapshot;
 	BlockNumber heap_blocks; /* at least */
 	int n_lists;
@@ -56,26 +62,14 @@ typedef struct Links
 {
 	PGAlignedBlock page;
 	int at; /* the link on the page; its child has this low key: */
-	SimdupEntry low;
+	SimdupSortItem low;
 } Links;
 
-/* The index, opened by its owner */
-
-typedef struct InspectedIndex
-{
-	Relation heap;
-	Relation index;
-	/* of the caller; functions of the index run as the table's owner */
-	Oid user;
-	int security;
-	int guc_level;
-} InspectedIndex;
-
 /* Lock table and index. ERROR unless it is the caller's hamming index. */
-static InspectedIndex
+static Check
 open_index(Oid index_oid)
 {
-	InspectedIndex opened;
+	Check opened = {0};
 	/* the table is locked before the index, as everywhere */
 	Oid heap_oid = IndexGetRelation(index_oid, true);
 	char *name = get_rel_name(index_oid);
@@ -114,7 +108,7 @@ open_index(Oid index_oid)
 }
 
 static void
-close_index(InspectedIndex *opened)
+close_index(Check *opened)
 {
 	AtEOXact_GUC(false, opened->guc_level);
 	SetUserIdAndSecContext(opened->user, opened->security);
@@ -177,16 +171,16 @@ report_row(const Check *check, uint64 row, const char *what)
 }
 
 static bool
-is_equal(const SimdupEntry *a, const SimdupEntry *b)
+is_equal(const SimdupSortItem *a, const SimdupSortItem *b)
 {
 	return a->value == b->value && a->row == b->row;
 }
 
 /* Get the next row of a list. After the last, its value is PG_UINT64_MAX. */
-static SimdupEntry
+static SimdupSortItem
 next_row(SimdupPairSort *list)
 {
-	SimdupEntry row = {PG_UINT64_MAX, PG_UINT64_MAX};
+	SimdupSortItem row = {PG_UINT64_MAX, PG_UINT64_MAX};
 
 	(void) simdup_pairsort_get(list, &row.value, &row.row);
 	return row;
@@ -196,7 +190,7 @@ next_row(SimdupPairSort *list)
 static void
 compare_lists(Check *check)
 {
-	SimdupEntry next[MAX_LISTS];
+	SimdupSortItem next[MAX_LISTS];
 	uint64 previous = PG_UINT64_MAX;
 
 	for (int i = 0; i < check->n_lists; i++)
@@ -206,10 +200,10 @@ compare_lists(Check *check)
 	}
 	for (;;)
 	{
-		SimdupEntry least = {PG_UINT64_MAX, PG_UINT64_MAX};
+		SimdupSortItem least = {PG_UINT64_MAX, PG_UINT64_MAX};
 
 		for (int i = 0; i < check->n_lists; i++)
-			if (simdup_entry_less(&next[i], &least))
+			if (simdup_item_less(&next[i], &least))
 				least = next[i];
 		if (least.value == PG_UINT64_MAX)
 			return;
@@ -268,22 +262,22 @@ next_link(Check *check, Links *links)
 /* Check the entries of a page: their range, their order, and a leaf's rows. */
 static void
 check_entries(Check *check, Page page, BlockNumber block,
-			  const SimdupEntry *low)
+			  const SimdupSortItem *low)
 {
 	bool is_leaf = hamming_is_leaf(page);
 	int n_sorted = is_leaf ? hamming_head(page)->n_sorted : hamming_count(page);
 	int tree = hamming_head(page)->tree;
 	bool is_null = tree == HAMMING_NULL_TREE;
-	SimdupEntry previous = *low;
+	SimdupSortItem previous = *low;
 
 	for (int i = is_leaf ? 0 : 1; i < hamming_count(page); i++)
 	{
-		SimdupEntry entry =
+		SimdupSortItem entry =
 			is_leaf ? hamming_leaf_entry(page, i) : hamming_low_key(page, i);
 
-		if (simdup_entry_less(&entry, low) ||
+		if (simdup_item_less(&entry, low) ||
 			!hamming_below_high_key(page, &entry) ||
-			(i > 0 && i < n_sorted && !simdup_entry_less(&previous, &entry)))
+			(i > 0 && i < n_sorted && !simdup_item_less(&previous, &entry)))
 			simdup_hamming_corrupted(check->index, block,
 									 "An entry is out of order.");
 		previous = entry;
@@ -302,13 +296,13 @@ check_entries(Check *check, Page page, BlockNumber block,
 /* Check that the level above has a link to a page by now. */
 static void
 require_link(Check *check, int tree, int level, BlockNumber block,
-			 const SimdupEntry *low)
+			 const SimdupSortItem *low)
 {
 	Buffer buffer = simdup_hamming_descend(check->index, tree, low, level + 1,
 										   BUFFER_LOCK_SHARE);
 	Page page = BufferGetPage(buffer);
 	int i = simdup_hamming_find_child(page, 0, low);
-	SimdupEntry key = hamming_low_key(page, i);
+	SimdupSortItem key = hamming_low_key(page, i);
 	/* the low key of the first child is not looked at */
 	bool found =
 		hamming_child(page, i) == block && (i == 0 || is_equal(&key, low));
@@ -324,7 +318,7 @@ static void
 check_level(Check *check, int tree, int level, Links *links)
 {
 	BlockNumber block = hamming_child(links->page.data, 0);
-	SimdupEntry low = {0, 0};
+	SimdupSortItem low = {0, 0};
 	PGAlignedBlock copy;
 	bool is_expected = true; /* is there a link to come? */
 	bool is_marked = false;	 /* the page before */
@@ -349,9 +343,9 @@ check_level(Check *check, int tree, int level, Links *links)
 		block = hamming_head(page)->right;
 		if (block != InvalidBlockNumber)
 		{
-			SimdupEntry high = hamming_high_key(page);
+			SimdupSortItem high = hamming_high_key(page);
 
-			if (!simdup_entry_less(&low, &high))
+			if (!simdup_item_less(&low, &high))
 				simdup_hamming_corrupted(check->index, block,
 										 "High keys do not rise.");
 			low = high;
@@ -366,7 +360,7 @@ check_level(Check *check, int tree, int level, Links *links)
 static void
 check_tree(Check *check, int tree, BlockNumber root, int height)
 {
-	SimdupEntry lowest = {0, 0};
+	SimdupSortItem lowest = {0, 0};
 	Links links;
 
 	/* the metapage's link, as a page above the root would have it */
@@ -387,8 +381,7 @@ PG_FUNCTION_INFO_V1(simdup_index_check);
 Datum
 simdup_index_check(PG_FUNCTION_ARGS)
 {
-	InspectedIndex opened = open_index(PG_GETARG_OID(0));
-	Check check = {.heap = opened.heap, .index = opened.index};
+	Check check = open_index(PG_GETARG_OID(0));
 	HammingMeta roots;
 
 	check.n_lists = PG_GETARG_BOOL(1) ? MAX_LISTS : TABLE_LIST;
@@ -405,7 +398,7 @@ simdup_index_check(PG_FUNCTION_ARGS)
 	for (int i = 0; i < check.n_lists; i++)
 		simdup_pairsort_end(check.lists[i]);
 	UnregisterSnapshot(check.snapshot);
-	close_index(&opened);
+	close_index(&check);
 	PG_RETURN_VOID();
 }
 
@@ -440,9 +433,7 @@ count_page(Statistics *statistics, Page page)
 	}
 }
 
-/*
- * Count pages in the order of their blocks: a split meanwhile may count twice.
- */
+/* Count pages in the order of their blocks: a split meanwhile may count twice. */
 static void
 count_pages(Relation index, Statistics *statistics)
 {
@@ -465,7 +456,7 @@ PG_FUNCTION_INFO_V1(simdup_index_stat);
 Datum
 simdup_index_stat(PG_FUNCTION_ARGS)
 {
-	InspectedIndex opened = open_index(PG_GETARG_OID(0));
+	Check opened = open_index(PG_GETARG_OID(0));
 	Statistics statistics = {0};
 	HammingMeta roots = simdup_hamming_roots(opened.index, true);
 	Datum values[8];

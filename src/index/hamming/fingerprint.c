@@ -48,15 +48,6 @@ static struct
 	char text[MAX_LAST_TEXT];
 } last;
 
-/* Check whether a value is a text that can be the last one. */
-static bool
-is_plain_text(Relation index, Datum value)
-{
-	return index->rd_opcintype[0] == TEXTOID &&
-		   !VARATT_IS_EXTENDED(DatumGetPointer(value)) &&
-		   VARSIZE(DatumGetPointer(value)) <= MAX_LAST_TEXT;
-}
-
 static void
 forget_last_text(Datum arg pg_attribute_unused(),
 				 int cache pg_attribute_unused(),
@@ -107,7 +98,9 @@ simdup_hamming_fingerprint(Relation index, Datum value, bool is_null,
 		*fp = DatumGetSimhash64(value);
 		return true;
 	}
-	if (!is_plain_text(index, value))
+	if (index->rd_opcintype[0] != TEXTOID ||
+		VARATT_IS_EXTENDED(DatumGetPointer(value)) ||
+		VARSIZE(DatumGetPointer(value)) > MAX_LAST_TEXT)
 		return compute_fingerprint(index, value, fp);
 	if (last.function != function || last.collation != collation ||
 		last.size != VARSIZE(DatumGetPointer(value)) ||

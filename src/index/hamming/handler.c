@@ -26,9 +26,7 @@
 
 /* amvalidate: is an operator class of hamming complete and well formed? */
 
-/*
- * Check a support function. Messages are INFO, as of the server's amvalidate.
- */
+/* Check a support function. Messages are INFO, as of the server's amvalidate. */
 static bool
 check_function(Form_pg_amproc function, const char *family, Oid key_type)
 {

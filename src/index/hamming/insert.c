@@ -30,7 +30,7 @@ static void insert_link(Relation index, Buffer buffer);
  */
 static void
 chain_halves(Page left, Page right, BlockNumber right_block,
-			 const SimdupEntry *low)
+			 const SimdupSortItem *low)
 {
 	HammingHead *left_head = hamming_head(left);
 	HammingHead *right_head = hamming_head(right);
@@ -56,14 +56,14 @@ clear_mark(GenericXLogState *state, Buffer buffer)
  * of the last leaf. Such a leaf is left nearly full.
  */
 static void
-split_leaf(Relation index, Buffer buffer, const SimdupEntry *entry)
+split_leaf(Relation index, Buffer buffer, const SimdupSortItem *entry)
 {
-	SimdupEntry entries[HAMMING_LEAF_CAPACITY];
+	SimdupSortItem entries[HAMMING_LEAF_CAPACITY];
 	Page page = BufferGetPage(buffer);
 	int tree = hamming_head(page)->tree;
 	int n = simdup_hamming_sorted_entries(page, entries);
 	bool is_nearly_full =
-		hamming_is_last(page) && simdup_entry_less(&entries[n - 1], entry);
+		hamming_is_last(page) && simdup_item_less(&entries[n - 1], entry);
 	int n_left = is_nearly_full ? n * HAMMING_DEFAULT_FILLFACTOR / 100 : n / 2;
 	Buffer right_buffer = simdup_hamming_extend(index, MAIN_FORKNUM);
 	GenericXLogState *state = GenericXLogStart(index);
@@ -89,7 +89,7 @@ split_leaf(Relation index, Buffer buffer, const SimdupEntry *entry)
  * link, and split that.
  */
 static Buffer
-descend_to_write(Relation index, int tree, const SimdupEntry *key, int level)
+descend_to_write(Relation index, int tree, const SimdupSortItem *key, int level)
 {
 	for (;;)
 	{
@@ -109,8 +109,8 @@ make_root(Relation index, Buffer buffer)
 	Page page = BufferGetPage(buffer);
 	HammingHead *head = hamming_head(page);
 	int tree = head->tree;
-	SimdupEntry lowest = {0, 0};
-	SimdupEntry high = hamming_high_key(page);
+	SimdupSortItem lowest = {0, 0};
+	SimdupSortItem high = hamming_high_key(page);
 	Buffer meta_buffer = simdup_hamming_read(index, HAMMING_META_BLOCK);
 	Buffer root_buffer = simdup_hamming_extend(index, MAIN_FORKNUM);
 	GenericXLogState *state;
@@ -141,7 +141,7 @@ make_root(Relation index, Buffer buffer)
 
 /* Put a link at position i of an inner page's image that has room. */
 static void
-add_link(Page page, int i, const SimdupEntry *low, BlockNumber child)
+add_link(Page page, int i, const SimdupSortItem *low, BlockNumber child)
 {
 	int n = hamming_count(page);
 	uint64 *values = hamming_values(page);
@@ -163,14 +163,14 @@ split_inner(Page page, Page right, BlockNumber right_block, int *i)
 {
 	int n = hamming_count(page);
 	int n_left = n / 2;
-	SimdupEntry border = hamming_low_key(page, n_left);
+	SimdupSortItem border = hamming_low_key(page, n_left);
 
 	simdup_hamming_init_page(right, hamming_head(page)->tree,
 							 hamming_head(page)->level);
 	simdup_hamming_set_count(right, n - n_left);
 	for (int j = n_left; j < n; j++)
 	{
-		SimdupEntry key = hamming_low_key(page, j);
+		SimdupSortItem key = hamming_low_key(page, j);
 
 		simdup_hamming_set_child(right, j - n_left, &key,
 								 hamming_child(page, j));
@@ -192,7 +192,7 @@ static void
 insert_link(Relation index, Buffer buffer)
 {
 	HammingHead *head = hamming_head(BufferGetPage(buffer));
-	SimdupEntry low = hamming_high_key(BufferGetPage(buffer));
+	SimdupSortItem low = hamming_high_key(BufferGetPage(buffer));
 	HammingMeta roots = simdup_hamming_roots(index, true);
 	Buffer right_buffer = InvalidBuffer;
 	Buffer parent_buffer;
@@ -237,7 +237,7 @@ insert_link(Relation index, Buffer buffer)
 
 /* Add an entry to a leaf's image that has room. */
 static void
-add_entry(Page page, const SimdupEntry *entry, bool is_sorted)
+add_entry(Page page, const SimdupSortItem *entry, bool is_sorted)
 {
 	int n = hamming_count(page);
 
@@ -305,7 +305,7 @@ log_entry(Buffer buffer, bool is_sorted)
  * or of NULL, arrive so.
  */
 static void
-append_entry(Relation index, Buffer buffer, const SimdupEntry *entry)
+append_entry(Relation index, Buffer buffer, const SimdupSortItem *entry)
 {
 	Page page = BufferGetPage(buffer);
 	int n = hamming_count(page);
@@ -313,9 +313,9 @@ append_entry(Relation index, Buffer buffer, const SimdupEntry *entry)
 
 	if (is_sorted && n > 0)
 	{
-		SimdupEntry last = hamming_leaf_entry(page, n - 1);
+		SimdupSortItem last = hamming_leaf_entry(page, n - 1);
 
-		is_sorted = simdup_entry_less(&last, entry);
+		is_sorted = simdup_item_less(&last, entry);
 	}
 #ifdef SIMDUP_KNOWS_GENERIC_RECORDS
 	START_CRIT_SECTION();
@@ -335,11 +335,10 @@ append_entry(Relation index, Buffer buffer, const SimdupEntry *entry)
 #endif
 }
 
-/* Sort a leaf's tail in. */
 static void
 sort_leaf(Relation index, Buffer buffer)
 {
-	SimdupEntry entries[HAMMING_LEAF_CAPACITY];
+	SimdupSortItem entries[HAMMING_LEAF_CAPACITY];
 	int n = simdup_hamming_sorted_entries(BufferGetPage(buffer), entries);
 	GenericXLogState *state = GenericXLogStart(index);
 
@@ -349,9 +348,8 @@ sort_leaf(Relation index, Buffer buffer)
 	GenericXLogFinish(state);
 }
 
-/* Insert one entry into one tree. */
 static void
-insert_entry(Relation index, int tree, const SimdupEntry *entry)
+insert_entry(Relation index, int tree, const SimdupSortItem *entry)
 {
 	for (;;)
 	{
@@ -378,7 +376,7 @@ simdup_hamming_insert(Relation index, Datum *values, bool *isnull,
 					  bool index_unchanged pg_attribute_unused(),
 					  IndexInfo *info pg_attribute_unused())
 {
-	SimdupEntry entry = {0, hamming_row_of_tid(tid)};
+	SimdupSortItem entry = {0, hamming_row_of_tid(tid)};
 	uint64 fp;
 
 	if (!simdup_hamming_fingerprint(index, values[0], isnull[0], &fp))

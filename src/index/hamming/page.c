@@ -76,7 +76,8 @@ simdup_hamming_set_count(Page page, int n)
 }
 
 void
-simdup_hamming_set_right(Page page, BlockNumber right, const SimdupEntry *high)
+simdup_hamming_set_right(Page page, BlockNumber right,
+						 const SimdupSortItem *high)
 {
 	HammingHead *head = hamming_head(page);
 
@@ -86,7 +87,7 @@ simdup_hamming_set_right(Page page, BlockNumber right, const SimdupEntry *high)
 }
 
 void
-simdup_hamming_fill_leaf(Page page, const SimdupEntry *entries, int n)
+simdup_hamming_fill_leaf(Page page, const SimdupSortItem *entries, int n)
 {
 	uint64 *values = hamming_values(page);
 
@@ -100,7 +101,7 @@ simdup_hamming_fill_leaf(Page page, const SimdupEntry *entries, int n)
 }
 
 int
-simdup_hamming_sorted_entries(Page page, SimdupEntry *entries)
+simdup_hamming_sorted_entries(Page page, SimdupSortItem *entries)
 {
 	int n = hamming_count(page);
 
@@ -111,7 +112,7 @@ simdup_hamming_sorted_entries(Page page, SimdupEntry *entries)
 }
 
 void
-simdup_hamming_set_child(Page page, int i, const SimdupEntry *low,
+simdup_hamming_set_child(Page page, int i, const SimdupSortItem *low,
 						 BlockNumber child)
 {
 	HammingLink *link = hamming_link(page, i);
@@ -270,7 +271,7 @@ simdup_hamming_step_right(Relation index, Buffer buffer, int mode, int tree,
 						  int level)
 {
 	Page page = BufferGetPage(buffer);
-	SimdupEntry high = hamming_high_key(page);
+	SimdupSortItem high = hamming_high_key(page);
 	BlockNumber right = hamming_head(page)->right;
 	Buffer next;
 
@@ -422,18 +423,7 @@ simdup_hamming_read_ahead(Relation index, BlockNumber block)
 		hint->buffer = result.recent_buffer;
 }
 
-void
-simdup_hamming_prefetch_hint(Relation index, BlockNumber block)
-{
-	HammingHint *hint = hint_of(index, block);
-
-	if (hint != NULL)
-		__builtin_prefetch(hint);
-}
-
-/*
- * Prefetch values. This is inlined, because gcc drops calls that only prefetch.
- */
+/* Prefetch values. This is inlined, because gcc drops calls that only prefetch. */
 static pg_attribute_always_inline void
 prefetch_values(const uint64 *values, int from, int to)
 {
@@ -464,7 +454,7 @@ simdup_hamming_prefetch(Relation index, BlockNumber block, uint64 low,
  * keys of one value are in the order of their TIDs.
  */
 int
-simdup_hamming_find_child(Page page, int from, const SimdupEntry *key)
+simdup_hamming_find_child(Page page, int from, const SimdupSortItem *key)
 {
 	const uint64 *values = hamming_values(page);
 	int n = hamming_count(page);
@@ -480,9 +470,9 @@ simdup_hamming_find_child(Page page, int from, const SimdupEntry *key)
 	while (next < high && values[next] == key->value)
 	{
 		int middle = (next + high) / 2;
-		SimdupEntry low = hamming_low_key(page, middle);
+		SimdupSortItem low = hamming_low_key(page, middle);
 
-		if (simdup_entry_less(key, &low))
+		if (simdup_item_less(key, &low))
 			high = middle;
 		else
 			next = middle + 1;
@@ -524,7 +514,7 @@ simdup_hamming_lock_root(Relation index, int tree, int level, int mode,
 }
 
 Buffer
-simdup_hamming_descend(Relation index, int tree, const SimdupEntry *key,
+simdup_hamming_descend(Relation index, int tree, const SimdupSortItem *key,
 					   int level, int mode)
 {
 	int at;

@@ -162,37 +162,38 @@ hamming_tid_of_row(uint64 row, ItemPointer tid)
 }
 
 /* Return the high key, or a key above all on the last page. */
-static inline SimdupEntry
+static inline SimdupSortItem
 hamming_high_key(Page page)
 {
 	HammingHead *head = hamming_head(page);
 
 	if (hamming_is_last(page))
-		return (SimdupEntry){PG_UINT64_MAX, PG_UINT64_MAX};
-	return (SimdupEntry){head->high_value, hamming_row_of_tid(&head->high_tid)};
+		return (SimdupSortItem){PG_UINT64_MAX, PG_UINT64_MAX};
+	return (SimdupSortItem){head->high_value,
+							hamming_row_of_tid(&head->high_tid)};
 }
 
 /* Check whether the key is on this page, or on one before it. */
 static inline bool
-hamming_below_high_key(Page page, const SimdupEntry *key)
+hamming_below_high_key(Page page, const SimdupSortItem *key)
 {
-	SimdupEntry high = hamming_high_key(page);
+	SimdupSortItem high = hamming_high_key(page);
 
-	return simdup_entry_less(key, &high);
+	return simdup_item_less(key, &high);
 }
 
-static inline SimdupEntry
+static inline SimdupSortItem
 hamming_leaf_entry(Page page, int i)
 {
-	return (SimdupEntry){hamming_values(page)[i],
-						 hamming_row_of_tid(hamming_tid(page, i))};
+	return (SimdupSortItem){hamming_values(page)[i],
+							hamming_row_of_tid(hamming_tid(page, i))};
 }
 
-static inline SimdupEntry
+static inline SimdupSortItem
 hamming_low_key(Page page, int i)
 {
-	return (SimdupEntry){hamming_values(page)[i],
-						 hamming_row_of_tid(&hamming_link(page, i)->tid)};
+	return (SimdupSortItem){hamming_values(page)[i],
+							hamming_row_of_tid(&hamming_link(page, i)->tid)};
 }
 
 /* Writing a page image */
@@ -201,13 +202,14 @@ extern void simdup_hamming_init_meta(Page page, const BlockNumber *roots,
 									 const int *levels);
 extern void simdup_hamming_set_count(Page page, int n);
 extern void simdup_hamming_set_right(Page page, BlockNumber right,
-									 const SimdupEntry *high);
+									 const SimdupSortItem *high);
 /* Write all entries of a leaf, sorted. */
-extern void simdup_hamming_fill_leaf(Page page, const SimdupEntry *entries,
+extern void simdup_hamming_fill_leaf(Page page, const SimdupSortItem *entries,
 									 int n);
 /* Store all entries of a leaf, sorted; their number. */
-extern int simdup_hamming_sorted_entries(Page page, SimdupEntry *entries);
-extern void simdup_hamming_set_child(Page page, int i, const SimdupEntry *low,
+extern int simdup_hamming_sorted_entries(Page page, SimdupSortItem *entries);
+extern void simdup_hamming_set_child(Page page, int i,
+									 const SimdupSortItem *low,
 									 BlockNumber child);
 
 /* Reading pages, checked */
@@ -276,8 +278,6 @@ extern Buffer simdup_hamming_read_again(Relation index, BlockNumber block);
 extern void simdup_hamming_remember(Relation index, Buffer buffer);
 /* Ask the server for a page that will be read, unless it is in memory. */
 extern void simdup_hamming_read_ahead(Relation index, BlockNumber block);
-/* Let the processor load the remembered contents of a page. */
-extern void simdup_hamming_prefetch_hint(Relation index, BlockNumber block);
 /*
  * Let the processor load a page that will be read, above all where the value
  * `near` may be, of those from `low` to `until`.
@@ -290,7 +290,7 @@ extern void simdup_hamming_prefetch(Relation index, BlockNumber block,
  * one after it.
  */
 extern int simdup_hamming_find_child(Page page, int from,
-									 const SimdupEntry *key);
+									 const SimdupSortItem *key);
 
 /*
  * Return the root of a tree, locked in the mode if its level is `level`, else
@@ -303,7 +303,7 @@ extern Buffer simdup_hamming_lock_root(Relation index, int tree, int level,
  * exclusive lock, a marked page on the way is returned instead.
  */
 extern Buffer simdup_hamming_descend(Relation index, int tree,
-									 const SimdupEntry *key, int level,
+									 const SimdupSortItem *key, int level,
 									 int mode);
 
 /* The trees of a new index, written out of collected rows: tree.c */
@@ -315,7 +315,7 @@ extern Buffer simdup_hamming_descend(Relation index, int tree,
 /* Entries as they came: all in memory, or all in temporary files. */
 typedef struct EntryStore
 {
-	SimdupEntry *entries;
+	SimdupSortItem *entries;
 	size_t n; /* in memory */
 	size_t size;
 	size_t *budget; /* entries that all stores may still take into memory */

@@ -399,12 +399,10 @@ add_key(IndexScanDesc scan, ScanKey key)
 }
 
 /*
- * Check whether a row was removed. On a standby no pin holds up the removal of
- * dead rows: replay of generic WAL takes no cleanup lock. An index-only scan
- * would trust the visibility map and count a removed row, so each row is looked
- * up here. The server offers no way to refuse such a scan; its cost includes
- * the look-ups (scan_cost.c). The executor asks for the row again and needs the root of
- * its HOT chain.
+ * Check whether a row was removed, for an index-only scan on a standby: see README.
+ * The server offers no way to refuse such a scan; its cost includes the look-ups
+ * (scan_cost.c). The executor asks for the row again and needs the root of its HOT
+ * chain.
  */
 static bool
 is_removed_row(IndexScanDesc scan)
@@ -423,7 +421,6 @@ is_removed_row(IndexScanDesc scan)
 	return !found;
 }
 
-/* Read the conditions and begin. */
 static void
 start_scan(IndexScanDesc scan)
 {
@@ -466,13 +463,12 @@ needs_recheck(const HammingScan *state)
 }
 
 bool
-simdup_hamming_get_tuple(IndexScanDesc scan, ScanDirection direction)
+simdup_hamming_get_tuple(IndexScanDesc scan,
+						 ScanDirection direction pg_attribute_unused())
 {
 	HammingScan *state = scan->opaque;
 	bool found;
 
-	if (direction != ForwardScanDirection)
-		elog(ERROR, "hamming indexes are only scanned forward");
 	if (!state->started)
 		start_scan(scan);
 	scan->xs_recheckorderby = false;

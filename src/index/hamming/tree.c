@@ -20,6 +20,7 @@
 #include "storage/smgr.h"
 #include "utils/memutils.h"
 
+#include "core/host.h"
 #include "index/hamming/page.h"
 #include "server/spill.h"
 
@@ -42,7 +43,7 @@ simdup_entry_store_init(EntryStore *store, size_t *budget, FileSet *set,
 	store->rotation = SIMDUP_ROTATIONS - 1; /* the one that changes nothing */
 	store->budget = budget;
 	store->size = FIRST_SIZE;
-	store->entries = palloc(FIRST_SIZE * sizeof(SimdupEntry));
+	store->entries = palloc(FIRST_SIZE * sizeof(SimdupSortItem));
 	*budget -= Min(*budget, FIRST_SIZE);
 	store->set = set;
 	store->name = name;
@@ -52,13 +53,12 @@ simdup_entry_store_init(EntryStore *store, size_t *budget, FileSet *set,
 			BufFileCreateFileSet(set, psprintf("%s.%d", name, participant));
 }
 
-/* Empty the memory into the file. */
 static void
 write_entries(EntryStore *store)
 {
 	/* the cast is for servers before 16 */
 	BufFileWrite(store->files[0], (void *) store->entries,
-				 store->n * sizeof(SimdupEntry));
+				 store->n * sizeof(SimdupSortItem));
 	store->n_written += (int64) store->n;
 	store->n = 0;
 }
@@ -74,7 +74,7 @@ make_room(EntryStore *store)
 		store->size += more;
 		*store->budget -= more;
 		store->entries =
-			repalloc_huge(store->entries, store->size * sizeof(SimdupEntry));
+			repalloc_huge(store->entries, store->size * sizeof(SimdupSortItem));
 		return;
 	}
 	if (store->n_files == 0)
@@ -87,7 +87,7 @@ simdup_entry_store_add(EntryStore *store, uint64 value, uint64 row)
 {
 	if (store->n == store->size)
 		make_room(store);
-	store->entries[store->n++] = (SimdupEntry){value, row};
+	store->entries[store->n++] = (SimdupSortItem){value, row};
 }
 
 int64
@@ -132,14 +132,10 @@ simdup_entry_store_end(EntryStore *store)
 /*
  * Writes the pages of a new relation, in the order of their blocks.
  *
- * The pages of an index that is being built need no buffers: no other session
- * reads them. From 17 on the server has a way to write them past the buffers; on
- * older servers, this file does the same. All pages must be on disk before the
- * transaction commits, the logged ones too: the next checkpoint may move the
- * start of recovery past their log records.
- *
- * The file gets its full length first. So several processes can write pages,
- * each in a range of its own.
+ * From 17 on the server has a way to write pages past the buffers; on older servers,
+ * this file does the same. All pages must be on disk before the transaction commits,
+ * the logged ones too: the next checkpoint may move the start of recovery past their
+ * log records. The file gets its full length first, as several processes write.
  */
 
 /* Blocks reserved at once: a cancel request waits no longer than for these. */
@@ -186,9 +182,9 @@ typedef struct TreeWriter
 	PGAlignedBlock page; /* the page that waits for its high key */
 	BlockNumber next;	 /* its block */
 	/* the low keys of the level's pages, up to that one */
-	SimdupEntry *low;
+	SimdupSortItem *low;
 	int64 n;
-	int64 size;
+	Size size;
 } TreeWriter;
 
 #define CHILDREN_PER_PAGE \
@@ -230,7 +226,7 @@ simdup_lay_out_trees(TreeLayout *layout, int per_leaf, int64 n_rows,
 
 /* Write the page that waits; `high` is NULL after the last of a level. */
 static void
-write_page(TreeWriter *writer, const SimdupEntry *high)
+write_page(TreeWriter *writer, const SimdupSortItem *high)
 {
 	Page page = writer->page.data;
 
@@ -241,23 +237,19 @@ write_page(TreeWriter *writer, const SimdupEntry *high)
 
 /* Begin a page of the level, after writing the page before. */
 static Page
-begin_page(TreeWriter *writer, const SimdupEntry *low)
+begin_page(TreeWriter *writer, const SimdupSortItem *low)
 {
 	if (writer->n > 0)
 		write_page(writer, low);
-	if (writer->n == writer->size)
-	{
-		writer->size *= 2;
-		writer->low =
-			repalloc_huge(writer->low, writer->size * sizeof(SimdupEntry));
-	}
+	writer->low = simdup_grow(writer->low, &writer->size, (Size) writer->n + 1,
+							  sizeof(SimdupSortItem));
 	writer->low[writer->n++] = *low;
 	simdup_hamming_init_page(writer->page.data, writer->tree, writer->level);
 	return writer->page.data;
 }
 
 static void
-add_leaf(TreeWriter *writer, const SimdupEntry *entries, int n)
+add_leaf(TreeWriter *writer, const SimdupSortItem *entries, int n)
 {
 	CHECK_FOR_INTERRUPTS();
 	simdup_hamming_fill_leaf(begin_page(writer, &entries[0]), entries, n);
@@ -269,7 +261,7 @@ add_leaf(TreeWriter *writer, const SimdupEntry *entries, int n)
 }
 
 static void
-rotate_all(SimdupEntry *entries, size_t n, int rotation)
+rotate_all(SimdupSortItem *entries, size_t n, int rotation)
 {
 	for (size_t i = 0; i < n; i++)
 		entries[i].value = simdup_rotate(entries[i].value, rotation);
@@ -294,7 +286,7 @@ add_leaves_in_memory(TreeWriter *writer, int per_leaf, EntryStore *store)
 static void
 sort_file(SimdupPairSort *sort, BufFile *file, int rotation)
 {
-	SimdupEntry list[LIST_SIZE];
+	SimdupSortItem list[LIST_SIZE];
 	size_t length;
 
 	if (BufFileSeek(file, 0, 0, SEEK_SET) != 0)
@@ -303,11 +295,11 @@ sort_file(SimdupPairSort *sort, BufFile *file, int rotation)
 	while ((length = BufFileRead(file, list, sizeof(list))) > 0)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (length % sizeof(SimdupEntry) != 0)
+		if (length % sizeof(SimdupSortItem) != 0)
 			ereport(ERROR, errcode_for_file_access(),
 					errmsg("could not read from temporary file: %m"));
-		rotate_all(list, length / sizeof(SimdupEntry), rotation);
-		for (size_t i = 0; i < length / sizeof(SimdupEntry); i++)
+		rotate_all(list, length / sizeof(SimdupSortItem), rotation);
+		for (size_t i = 0; i < length / sizeof(SimdupSortItem); i++)
 			simdup_pairsort_put(sort, list[i].value, list[i].row);
 	}
 }
@@ -322,8 +314,8 @@ add_leaves_of_files(TreeWriter *writer, const TreeLayout *layout,
 					EntryStore *store, int memory_kb)
 {
 	int64 all_kb =
-		layout->n_entries[writer->tree] * (int64) sizeof(SimdupEntry) / 1024;
-	SimdupEntry leaf[HAMMING_LEAF_CAPACITY];
+		layout->n_entries[writer->tree] * (int64) sizeof(SimdupSortItem) / 1024;
+	SimdupSortItem leaf[HAMMING_LEAF_CAPACITY];
 	SimdupPairSort *sort;
 	Size n;
 
@@ -369,14 +361,12 @@ void
 simdup_write_tree(Relation index, const TreeLayout *layout, int tree,
 				  EntryStore *store, int memory_kb, pg_atomic_uint64 *n_written)
 {
-	SimdupEntry lowest = {0, 0};
+	SimdupSortItem lowest = {0, 0};
 	TreeWriter writer = {.pages = smgr_bulk_start_rel(index, MAIN_FORKNUM),
 						 .n_written = n_written,
 						 .tree = tree,
-						 .next = layout->first[tree],
-						 .size = 1024};
+						 .next = layout->first[tree]};
 
-	writer.low = palloc(writer.size * sizeof(SimdupEntry));
 	/* the value of a NULL's entry is 0, which is the same in any rotation */
 	if (store->n_files > 0)
 		add_leaves_of_files(&writer, layout, store, memory_kb);

@@ -10,10 +10,7 @@
  *
  * The matches of a leaf are copied, and the leaf is unlocked before they are
  * returned. Under an MVCC snapshot its pin is released too: a row that has
- * since taken the TID of another is too young to be seen. Under any other
- * snapshot (an exclusion constraint's) the pin stays until the next leaf is
- * read. VACUUM needs a cleanup lock, so it cannot remove the entry and free the
- * TID before that.
+ * since taken the TID of another is too young to be seen.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -25,6 +22,7 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
+#include "core/host.h"
 #include "index/hamming/walk.h"
 
 /*
@@ -43,7 +41,7 @@
 static int
 read_level(Relation index, int tree, int level, StringInfo blocks)
 {
-	SimdupEntry lowest = {0, 0};
+	SimdupSortItem lowest = {0, 0};
 	Buffer buffer =
 		simdup_hamming_descend(index, tree, &lowest, level, BUFFER_LOCK_SHARE);
 
@@ -67,7 +65,6 @@ read_level(Relation index, int tree, int level, StringInfo blocks)
 	return blocks->len / (int) sizeof(uint16);
 }
 
-/* Renew the histograms of all rotations. */
 static void
 make_histograms(Relation index)
 {
@@ -168,7 +165,7 @@ simdup_hamming_begin_walk(HammingWalk *walk, IndexScanDesc scan, int tree,
 
 /* Find the first key from the level's `next` on that may be near, if any. */
 static bool
-next_near_key(const HammingWalk *walk, HammingLevel *level, SimdupEntry *key)
+next_near_key(const HammingWalk *walk, HammingLevel *level, SimdupSortItem *key)
 {
 	uint32 block = simdup_first_block(level->next.value);
 
@@ -186,7 +183,7 @@ next_near_key(const HammingWalk *walk, HammingLevel *level, SimdupEntry *key)
 	if (level->near == walk->n_near)
 		return false;
 	if (walk->near[level->near] > block)
-		*key = (SimdupEntry){(uint64) walk->near[level->near] << 48, 0};
+		*key = (SimdupSortItem){(uint64) walk->near[level->near] << 48, 0};
 	return true;
 }
 
@@ -194,22 +191,19 @@ next_near_key(const HammingWalk *walk, HammingLevel *level, SimdupEntry *key)
 static HammingListed *
 next_listed(const HammingWalk *walk, HammingLevel *level)
 {
-	if (level->n == level->size)
-	{
-		level->size = Max(2 * level->size, ENOUGH_LISTED);
-		level->listed =
-			level->listed == NULL
-				? MemoryContextAlloc(GetMemoryChunkContext(walk->scan->opaque),
-									 level->size * sizeof(HammingListed))
-				: repalloc(level->listed, level->size * sizeof(HammingListed));
-	}
+	MemoryContext caller =
+		MemoryContextSwitchTo(GetMemoryChunkContext(walk->scan->opaque));
+
+	level->listed = simdup_grow(level->listed, &level->size,
+								(Size) level->n + 1, sizeof(HammingListed));
+	MemoryContextSwitchTo(caller);
 	return &level->listed[level->n++];
 }
 
 /* List the children of an inner page that may be near, from the key on. */
 static void
 list_children(const HammingWalk *walk, HammingLevel *parent,
-			  HammingLevel *level, Page page, SimdupEntry key)
+			  HammingLevel *level, Page page, SimdupSortItem key)
 {
 	int n = hamming_count(page);
 	int i = simdup_hamming_find_child(page, 0, &key);
@@ -220,7 +214,6 @@ list_children(const HammingWalk *walk, HammingLevel *parent,
 		bool is_last_child = i + 1 == n;
 
 		listed->block = hamming_child(page, i);
-		simdup_hamming_prefetch_hint(walk->scan->indexRelation, listed->block);
 		listed->low = hamming_values(page)[i];
 		listed->near = key.value;
 		listed->until = is_last_child ? hamming_high_key(page)
@@ -251,19 +244,19 @@ prefetch_listed(const HammingWalk *walk, const HammingLevel *level, int i)
 								level->listed[i].until.value);
 }
 
-static Buffer next_page(HammingWalk *walk, int l, SimdupEntry *key);
+static Buffer next_page(HammingWalk *walk, int l, SimdupSortItem *key);
 
 /* Leave the locked page of a level, which has been read. */
 static void
 leave_page(HammingWalk *walk, int l, Page page)
 {
 	HammingLevel *level = &walk->level[l];
-	SimdupEntry key;
+	SimdupSortItem key;
 
 	level->right = InvalidBlockNumber;
 	level->next = hamming_high_key(page);
 	if (next_near_key(walk, level, &key) &&
-		simdup_entry_less(&key, &level->until))
+		simdup_item_less(&key, &level->until))
 		level->right = hamming_head(page)->right;
 }
 
@@ -278,7 +271,7 @@ fill_level(HammingWalk *walk, int l)
 		return false;
 	while (level->n < ENOUGH_LISTED)
 	{
-		SimdupEntry key;
+		SimdupSortItem key;
 		Buffer buffer = next_page(walk, l + 1, &key);
 
 		if (!BufferIsValid(buffer))
@@ -321,7 +314,7 @@ pin_next_page(HammingWalk *walk, int l)
 
 /* Lock the page of a level that holds the next near key. */
 static Buffer
-next_page(HammingWalk *walk, int l, SimdupEntry *key)
+next_page(HammingWalk *walk, int l, SimdupSortItem *key)
 {
 	Relation index = walk->scan->indexRelation;
 	HammingLevel *level = &walk->level[l];
@@ -358,21 +351,21 @@ start_walk(HammingWalk *walk)
 	{
 		HammingLevel *level = &walk->level[l];
 
-		level->next = (SimdupEntry){0, 0};
+		level->next = (SimdupSortItem){0, 0};
 		level->near = 0;
 		level->right = InvalidBlockNumber;
 		level->n = level->at = level->ahead = 0;
 	}
 	/* all keys are in the root's range */
 	walk->level[walk->root_level].until =
-		(SimdupEntry){PG_UINT64_MAX, PG_UINT64_MAX};
+		(SimdupSortItem){PG_UINT64_MAX, PG_UINT64_MAX};
 }
 
 Buffer
 simdup_hamming_next_leaf(HammingWalk *walk)
 {
 	HammingLevel *leaves = &walk->level[0];
-	SimdupEntry key;
+	SimdupSortItem key;
 	Buffer buffer;
 	Page page;
 	int end;

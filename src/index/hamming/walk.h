@@ -18,26 +18,27 @@
 typedef struct HammingListed
 {
 	BlockNumber block;
-	uint64 low;		   /* the value where it begins */
-	uint64 near;	   /* the first value in it that may be near */
-	SimdupEntry until; /* where it ends; above all keys at the end of the level */
+	uint64 low;	 /* the value where it begins */
+	uint64 near; /* the first value in it that may be near */
+	SimdupSortItem
+		until; /* where it ends; above all keys at the end of the level */
 } HammingListed;
 
 /* How far a walk has come on one level of the tree. */
 typedef struct HammingLevel
 {
-	SimdupEntry
+	SimdupSortItem
 		next; /* everything below it has been read; at the end above all */
 	int near; /* the first near block not below `next` */
 
-	SimdupEntry until; /* where the range ends that was listed last */
-	BlockNumber right; /* sibling of the page read last, if that is next */
+	SimdupSortItem until; /* where the range ends that was listed last */
+	BlockNumber right;	  /* sibling of the page read last, if that is next */
 
 	/* pages to visit: `at` comes next, those before `ahead` were asked for */
 	int n;
 	int at;
 	int ahead;
-	int size;
+	Size size;
 	HammingListed *listed;
 } HammingLevel;
 
