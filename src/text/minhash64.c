@@ -54,11 +54,7 @@ parse_unit(const text *name, bool raw)
 SimdupShingling
 simdup_get_shingling(int w, const text *unit)
 {
-	if (w < 1)
-		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				errmsg("shingle width must be at least 1"),
-				errdetail("The width given is %d.", w),
-				errhint("A shingle is a window of so many units."));
+	simdup_check_range(w, 1, PG_INT32_MAX, "shingle width");
 	return (SimdupShingling){parse_unit(unit, true), w};
 }
 
