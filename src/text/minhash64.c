@@ -54,11 +54,7 @@ parse_unit(const text *name, bool raw)
 SimdupShingling
 simdup_get_shingling(int w, const text *unit)
 {
-	if (w < 1)
-		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				errmsg("shingle width must be at least 1"),
-				errdetail("The width given is %d.", w),
-				errhint("A shingle is a window of so many units."));
+	simdup_check_range(w, 1, PG_INT32_MAX, "shingle width");
 	return (SimdupShingling){parse_unit(unit, true), w};
 }
 
@@ -144,9 +140,10 @@ add_counted(void *arg, const uint64_t *hashes, size_t n)
 	simdup_sketch_add(&counted->sketch, hashes, n);
 }
 
-bool
-simdup_utf8_minhash64(SimdupUtf8 content, SimdupShingling shingling,
-					  int min_features, uint64 *fp)
+/* Set *fp to the fingerprint of a text. Return false if it has none. */
+static bool
+compute_minhash64(SimdupUtf8 content, SimdupShingling shingling,
+				  int min_features, uint64 *fp)
 {
 	CountedSketch counted = {.min_features = (size_t) min_features};
 	const uint64_t *keys = NULL;
@@ -162,6 +159,43 @@ simdup_utf8_minhash64(SimdupUtf8 content, SimdupShingling shingling,
 	simdup_sketch_free(&counted.sketch);
 	simdup_wordset_free(&counted.seen);
 	return keys != NULL;
+}
+
+/*
+ * The last text and its fingerprint. A trigger computes that of a new row just before
+ * a generated column and the indexes do. The width of none is 0.
+ */
+static struct
+{
+	SimdupShingling shingling;
+	int min_features;
+	Size len;
+	bool has_fp;
+	uint64 fp;
+	char bytes[8192];
+} last;
+
+bool
+simdup_utf8_minhash64(SimdupUtf8 content, SimdupShingling shingling,
+					  int min_features, uint64 *fp)
+{
+	if (content.len > sizeof(last.bytes))
+		return compute_minhash64(content, shingling, min_features, fp);
+	if (last.len != content.len || last.shingling.w != shingling.w ||
+		last.shingling.unit != shingling.unit ||
+		last.min_features != min_features ||
+		memcmp(last.bytes, content.bytes, content.len) != 0)
+	{
+		last.shingling.w = 0; /* until all is known */
+		last.has_fp =
+			compute_minhash64(content, shingling, min_features, &last.fp);
+		memcpy(last.bytes, content.bytes, content.len);
+		last.len = content.len;
+		last.min_features = min_features;
+		last.shingling = shingling;
+	}
+	*fp = last.fp;
+	return last.has_fp;
 }
 
 bool

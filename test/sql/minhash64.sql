@@ -27,6 +27,8 @@ FROM (VALUES ('{Castle,lighting}'::text[], 10, '8ce7e9b76a60afe5'::simhash64), (
              ('{Castle,lighting}', 0, 'aca9c7b57036ae45')) AS v(fields, bits, expected);
 SELECT minhash64_row(NULL, '{Castle}') AS no_content, minhash64_row('***', '{Castle}') AS no_shingle, minhash64_row('a text', '{Castle}', min_features => 4) AS too_few,
        minhash64_row('a text', NULL) = minhash64('a text') AS content_only, minhash64_row('a text', '{a}', 7, 2, 'word', 1) <~> minhash64('a text', 2, 'word') AS options;
+-- the same text again, with another width
+SELECT minhash64('a text', 2), minhash64('a text', 3);
 -- a field that is missing moves by field_bits, one that differs by 17 bits on average, beside any other fields
 CREATE FUNCTION moved(n_fields int, bits int, OUT missing text, OUT differing float8, OUT near float8) LANGUAGE sql AS $$
   SELECT string_agg(DISTINCT (minhash64_row(t, f, bits) <~> minhash64_row(t, array_replace(f, f[i % n_fields + 1], NULL), bits))::text, ','),

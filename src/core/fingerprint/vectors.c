@@ -23,6 +23,7 @@ simdup_find_vectors(void)
 					   __builtin_cpu_supports("avx512bw") &&
 					   __builtin_cpu_supports("avx512dq") &&
 					   __builtin_cpu_supports("avx512vl") &&
+					   __builtin_cpu_supports("avx512vbmi") &&
 					   __builtin_cpu_supports("avx512vbmi2")
 				   ? SIMDUP_VECTORS_AVX512
 				   : SIMDUP_VECTORS_AVX2;

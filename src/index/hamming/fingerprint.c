@@ -9,10 +9,7 @@
 #include "postgres.h"
 #include "compat.h"
 
-#include "catalog/pg_type.h"
-#include "utils/inval.h"
 #include "utils/memutils.h"
-#include "utils/syscache.h"
 
 #include "index/hamming/am.h"
 #include "type/simhash64.h"
@@ -32,41 +29,24 @@ simdup_hamming_reads_prose(Relation index)
 }
 
 /*
- * The last text, and the fingerprint that a support function gave it. A trigger
- * searches for a row's text just before the index stores it. Any change of a
- * function forgets it: CREATE OR REPLACE keeps the OID.
+ * Many rows are indexed in one memory context, so a support function allocates in a
+ * context of its own.
  */
-#define MAX_LAST_TEXT 8192
-
-static struct
-{
-	Oid function;
-	Oid collation;
-	Size size;
-	bool has_fp;
-	uint64 fp;
-	char text[MAX_LAST_TEXT];
-} last;
-
-static void
-forget_last_text(Datum arg pg_attribute_unused(),
-				 int cache pg_attribute_unused(),
-				 uint32 hash pg_attribute_unused())
-{
-	last.function = InvalidOid;
-}
-
-/*
- * Call the support function. Many rows are indexed in one memory context, so
- * the function allocates in a context of its own.
- */
-static bool
-compute_fingerprint(Relation index, Datum value, uint64 *fp)
+bool
+simdup_hamming_fingerprint(Relation index, Datum value, bool is_null,
+						   uint64 *fp)
 {
 	LOCAL_FCINFO(call, 1);
 	MemoryContext context;
 	MemoryContext caller;
 
+	if (is_null)
+		return false;
+	if (!simdup_hamming_computes(index))
+	{
+		*fp = DatumGetSimhash64(value);
+		return true;
+	}
 	context = AllocSetContextCreate(CurrentMemoryContext, "hamming fingerprint",
 									ALLOCSET_DEFAULT_SIZES);
 	caller = MemoryContextSwitchTo(context);
@@ -82,42 +62,4 @@ compute_fingerprint(Relation index, Datum value, uint64 *fp)
 		return false;
 	*fp = DatumGetSimhash64(value);
 	return true;
-}
-
-bool
-simdup_hamming_fingerprint(Relation index, Datum value, bool is_null,
-						   uint64 *fp)
-{
-	Oid function = index_getprocid(index, 1, HAMMING_FINGERPRINT_PROC);
-	Oid collation = index->rd_indcollation[0];
-
-	if (is_null)
-		return false;
-	if (!OidIsValid(function))
-	{
-		*fp = DatumGetSimhash64(value);
-		return true;
-	}
-	if (index->rd_opcintype[0] != TEXTOID ||
-		VARATT_IS_EXTENDED(DatumGetPointer(value)) ||
-		VARSIZE(DatumGetPointer(value)) > MAX_LAST_TEXT)
-		return compute_fingerprint(index, value, fp);
-	if (last.function != function || last.collation != collation ||
-		last.size != VARSIZE(DatumGetPointer(value)) ||
-		memcmp(last.text, DatumGetPointer(value), last.size) != 0)
-	{
-		static bool watches = false;
-
-		if (!watches)
-			CacheRegisterSyscacheCallback(PROCOID, forget_last_text, (Datum) 0);
-		watches = true;
-		last.function = InvalidOid;
-		last.has_fp = compute_fingerprint(index, value, &last.fp);
-		last.size = VARSIZE(DatumGetPointer(value));
-		memcpy(last.text, DatumGetPointer(value), last.size);
-		last.collation = collation;
-		last.function = function;
-	}
-	*fp = last.fp;
-	return last.has_fp;
 }
