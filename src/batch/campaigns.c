@@ -1,6 +1,6 @@
 /*
  * campaigns.c
- *	  The campaigns and templates of a batch: candidates, partners, centers.
+ *	  The campaigns and templates of a batch: candidates, partners and relatives.
  *
  * Each letter is compared with the candidates before it that share most of its
  * sample. Partners and relatives are sorted and listed, on disk beyond their memory.
@@ -48,7 +48,6 @@ typedef struct Campaigns
 	uint32 *block_of;  /* by slot: a number of the letter, or 0 */
 	uint32 *of_block;  /* by that number: shingles in common */
 	uint32 n_blocks;
-	SimdupListRoom lists[2];
 } Campaigns;
 
 static uint32 *
@@ -64,19 +63,17 @@ alloc_by_row(const SimdupRows *rows)
 static uint32
 block_around(const SimdupShared *shared, Size n, Size place)
 {
-	uint32 rarest = simdup_shared_block(shared[place]);
+	uint32 rarest = shared[place].block;
 	Size from = place;
 	Size end = place + 1;
 
-	while (from > 0 && place - from < AROUND &&
-		   !simdup_shared_begins(shared[from]))
+	while (from > 0 && place - from < AROUND && !shared[from].begins)
 		from--;
-	while (end < n && end - place <= AROUND &&
-		   !simdup_shared_begins(shared[end]))
+	while (end < n && end - place <= AROUND && !shared[end].begins)
 		end++;
 	for (Size i = from; i < end; i++)
 	{
-		uint32 block = simdup_shared_block(shared[i]);
+		uint32 block = shared[i].block;
 
 		if (block > 0 &&
 			block >> SIMDUP_BLOCK_HASH_BITS < rarest >> SIMDUP_BLOCK_HASH_BITS)
@@ -91,7 +88,7 @@ set_letter(Campaigns *c, uint32 letter)
 {
 	Size n;
 	const SimdupShared *shared =
-		simdup_letter_shingles(&c->letters, letter, &c->lists[0], &n);
+		simdup_letter_shingles(&c->letters, letter, &n);
 	SimdupSortItem *blocks = simdup_alloc((n + 1) * sizeof(SimdupSortItem));
 
 	c->letter = letter;
@@ -101,7 +98,7 @@ set_letter(Campaigns *c, uint32 letter)
 	c->ids.slots = simdup_alloc0((c->ids.mask + 1) * sizeof(uint64));
 	for (Size i = 0; i < n; i++)
 	{
-		uint64 id = simdup_shared_id(shared[i]) + 1;
+		uint64 id = shared[i].id + 1;
 
 		simdup_wordset_add(&c->ids, id);
 		blocks[i] = (SimdupSortItem){block_around(shared, n, i),
@@ -139,17 +136,16 @@ compare(Campaigns *c, uint32 other)
 	double containment;
 	uint64 bits;
 	Size n;
-	const SimdupShared *shared =
-		simdup_letter_shingles(&c->letters, other, &c->lists[1], &n);
+	const SimdupShared *shared = simdup_letter_shingles(&c->letters, other, &n);
 
 	memset(c->of_block, 0, ((Size) c->n_blocks + 1) * sizeof(uint32));
 	for (Size i = 0; i < n; i++)
 	{
-		uint64 id = simdup_shared_id(shared[i]) + 1;
+		uint64 id = shared[i].id + 1;
 		size_t slot = simdup_wordset_slot(&c->ids, id);
 		bool both = c->ids.slots[slot] == id;
 
-		passages += both && (!before || simdup_shared_begins(shared[i]));
+		passages += both && (!before || shared[i].begins);
 		before = both;
 		if (!both)
 			continue;
@@ -259,6 +255,34 @@ find_centers(const SimdupRows *rows, const uint32 *distinct,
 	return center;
 }
 
+/* Put the shingles of a letter: of SimdupTemplateLetters. */
+static void
+put_shingles(void *arg, uint32 letter, SimdupPairSort *sort)
+{
+	Size n;
+	const SimdupShared *shared = simdup_letter_shingles(arg, letter, &n);
+
+	for (Size i = 0; i < n; i++)
+		simdup_pairsort_put(sort, shared[i].id, letter);
+}
+
+static uint32 *
+find_templates(SimdupLetters *letters, SimdupNearLists *relatives)
+{
+	simdup_progress_phase("finding templates", 0);
+	return simdup_find_templates(
+		&(SimdupTemplateLetters){.n = letters->rows->n,
+								 .size = letters->size,
+								 .min_containment =
+									 letters->rows->options.min_containment,
+								 .memory = letters->memory,
+								 .relatives = simdup_near_list,
+								 .lists = relatives,
+								 .put_shingles = put_shingles,
+								 .holders = simdup_shingle_holders,
+								 .arg = letters});
+}
+
 uint32 *
 simdup_find_campaigns(const SimdupDistinct *distinct)
 {
@@ -273,7 +297,7 @@ simdup_find_campaigns(const SimdupDistinct *distinct)
 	c.near = simdup_pairsort_begin(c.letters.memory);
 	compare_letters(&c);
 	near = simdup_near_lists(c.near, rows->n, (Size) c.letters.memory);
-	center = by_template ? simdup_find_templates(&c.letters, near)
+	center = by_template ? find_templates(&c.letters, near)
 						 : find_centers(rows, distinct->rows.distinct, near);
 	simdup_near_lists_end(near);
 	simdup_letters_end(&c.letters);

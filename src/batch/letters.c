@@ -25,9 +25,6 @@
 #define LEAST_OF_BLOCK 4
 #define BLOCK_SAMPLE 64
 
-/* Ids that a SimdupShared has room for. */
-#define MAX_ID ((int64) 1 << (64 - SIMDUP_BLOCK_BITS - 1))
-
 /* A letter as it is read. */
 typedef struct LetterShingles
 {
@@ -138,14 +135,14 @@ end_shingle(SimdupLetters *letters, SimdupPairSort *shared, const uint64 *at,
 
 	if (n < 2)
 		return;
-	if (id >= MAX_ID)
+	if (id > PG_UINT32_MAX)
 		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				errmsg("too many common words for one partition"));
 	for (uint32 i = 0; i < n; i++)
 		holders[i] = (uint32) (at[i] >> 32);
 	simdup_tempfile_append(letters->holders, &n, sizeof(n));
 	simdup_tempfile_append(letters->holders, holders, n * sizeof(uint32));
-	shingle = (uint64) id << (SIMDUP_BLOCK_BITS + 1) | block_of(n, holders);
+	shingle = (uint64) id << 32 | block_of(n, holders);
 	for (uint32 i = 0; i < n; i++)
 	{
 		simdup_pairsort_put(shared, at[i], shingle);
@@ -191,15 +188,14 @@ list_shingles(SimdupLetters *letters, SimdupPairSort *sort)
 {
 	uint64 at;
 	uint64 last = PG_UINT64_MAX - 1; /* no place is the next one */
-	SimdupShared shared;
+	uint64 shingle;
 
-	while (simdup_pairsort_get(sort, &at, &shared))
+	while (simdup_pairsort_get(sort, &at, &shingle))
 	{
-		uint64 place = at >> 1;
+		SimdupShared shared = {(uint32) (shingle >> 32), at >> 1 != last + 1,
+							   (uint32) shingle};
 
-		if (place != last + 1)
-			shared |= (uint64) 1 << SIMDUP_BLOCK_BITS;
-		last = place;
+		last = at >> 1;
 		simdup_tempfile_append(letters->shingles, &shared, sizeof(shared));
 		letters->starts[(at >> 32) + 1]++;
 	}
@@ -246,43 +242,44 @@ simdup_letters_end(SimdupLetters *letters)
 {
 	simdup_tempfile_close(letters->holders);
 	simdup_tempfile_close(letters->shingles);
+	simdup_free(letters->list);
 	simdup_free(letters->starts);
 	simdup_free(letters->size);
 }
 
 /* Return items of a file from an offset on, in memory or in the room. */
 static const void *
-read_list(SimdupTempFile *file, uint64 offset, Size bytes, SimdupListRoom *room)
+read_list(SimdupLetters *letters, SimdupTempFile *file, uint64 offset,
+		  Size bytes)
 {
 	const char *in_memory = simdup_tempfile_bytes(file);
 
 	if (in_memory != NULL)
 		return in_memory + offset;
-	room->list = simdup_grow(room->list, &room->size, bytes, 1);
-	simdup_tempfile_read(file, (int64) offset, room->list, bytes);
-	return room->list;
+	letters->list = simdup_grow(letters->list, &letters->room, bytes, 1);
+	simdup_tempfile_read(file, (int64) offset, letters->list, bytes);
+	return letters->list;
 }
 
 const SimdupShared *
-simdup_letter_shingles(const SimdupLetters *letters, uint32 letter,
-					   SimdupListRoom *room, Size *n)
+simdup_letter_shingles(SimdupLetters *letters, uint32 letter, Size *n)
 {
 	*n = letters->starts[letter + 1] - letters->starts[letter];
-	return read_list(letters->shingles,
+	return read_list(letters, letters->shingles,
 					 letters->starts[letter] * sizeof(SimdupShared),
-					 *n * sizeof(SimdupShared), room);
+					 *n * sizeof(SimdupShared));
 }
 
 const uint32 *
-simdup_shingle_holders(const SimdupLetters *letters, uint64 id,
-					   SimdupListRoom *room, Size *n)
+simdup_shingle_holders(void *arg, uint64 id, Size *n)
 {
+	SimdupLetters *letters = arg;
 	uint64 offset = id * sizeof(uint32);
 	uint32 n_holders;
 
 	simdup_tempfile_read(letters->holders, (int64) offset, &n_holders,
 						 sizeof(n_holders));
 	*n = n_holders;
-	return read_list(letters->holders, offset + sizeof(uint32),
-					 *n * sizeof(uint32), room);
+	return read_list(letters, letters->holders, offset + sizeof(uint32),
+					 *n * sizeof(uint32));
 }

@@ -1,10 +1,11 @@
 /*
  * host.h
- *	  What core/ needs from the program it runs in: memory and a place to stop.
+ *	  What core/ needs from the program it runs in: memory, large sorts, and a place
+ *	  to stop.
  *
- * In the server these are palloc and CHECK_FOR_INTERRUPTS (server/host.c), in
- * unit tests and fuzz targets malloc and nothing (test/unit/host.c). None of
- * them returns NULL, and any of them may leave by a non-local exit: core/ must
+ * In the server these are palloc, temporary files and CHECK_FOR_INTERRUPTS
+ * (server/host.c, server/spill.c), in unit tests and fuzz targets malloc and nothing
+ * (test/unit/host.c). None of them returns NULL, and any of them may leave by a non-local exit: core/ must
  * therefore own nothing that memory contexts would not clean up.
  */
 #ifndef SIMDUP_CORE_HOST_H
@@ -13,6 +14,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "core/search/sort.h"
 
 extern void *simdup_alloc(size_t size);
 extern void *simdup_alloc0(size_t size);
@@ -41,6 +44,29 @@ simdup_grow(void *array, size_t *size, size_t needed, size_t width)
  */
 extern void simdup_sort(void *array, size_t n, size_t width,
 						int (*compare)(const void *, const void *));
+
+/* Pairs of numbers, sorted: in memory, and on disk beyond it. */
+
+typedef struct SimdupPairSort SimdupPairSort;
+
+/* Return a new sort with this many bytes of memory, and at least 128 kB. */
+extern SimdupPairSort *simdup_pairsort_begin(int64_t memory);
+extern void simdup_pairsort_end(SimdupPairSort *sort);
+/* Return the bytes that went to disk. */
+extern int64_t simdup_pairsort_disk(const SimdupPairSort *sort);
+
+/* Add all pairs, then perform, then get them in order. */
+extern void simdup_pairsort_put(SimdupPairSort *sort, uint64_t first,
+								uint64_t second);
+extern void simdup_pairsort_perform(SimdupPairSort *sort);
+
+/* Get the next pair by first and second, unsigned; return false at the end. */
+extern bool simdup_pairsort_get(SimdupPairSort *sort, uint64_t *first,
+								uint64_t *second);
+
+/* Get the next pairs, at most `most`; return their number, 0 at the end. */
+extern size_t simdup_pairsort_get_list(SimdupPairSort *sort,
+									   SimdupSortItem *pairs, size_t most);
 
 /* Check for interrupts. Long computations do at least every few milliseconds. */
 extern void simdup_check_interrupts(void);

@@ -6,8 +6,8 @@
 #ifndef SIMDUP_SERVER_SPILL_H
 #define SIMDUP_SERVER_SPILL_H
 
+#include "core/host.h"
 #include "core/join/allpairs.h"
-#include "core/search/sort.h"
 
 /*
  * A temporary file that is written at its end and read anywhere.
@@ -45,32 +45,6 @@ extern int64 simdup_tempfile_append(SimdupTempFile *file, const void *data,
 /* Read bytes at an offset. All of them are there. */
 extern void simdup_tempfile_read(SimdupTempFile *file, int64 offset, void *data,
 								 size_t len);
-
-/* Pairs of numbers, sorted: in memory, and on disk beyond it. */
-
-typedef struct SimdupPairSort SimdupPairSort;
-
-/*
- * Return a new sort in the current context, with this many bytes of memory, and at
- * least 128 kB.
- */
-extern SimdupPairSort *simdup_pairsort_begin(int64 memory);
-extern void simdup_pairsort_end(SimdupPairSort *sort);
-/* Return the bytes that went to disk. */
-extern int64 simdup_pairsort_disk(const SimdupPairSort *sort);
-
-/* Add all pairs, then perform, then get them in order. */
-extern void simdup_pairsort_put(SimdupPairSort *sort, uint64 first,
-								uint64 second);
-extern void simdup_pairsort_perform(SimdupPairSort *sort);
-
-/* Get the next pair by first and second, unsigned; return false at the end. */
-extern bool simdup_pairsort_get(SimdupPairSort *sort, uint64 *first,
-								uint64 *second);
-
-/* Get the next pairs, at most `most`; return their number, 0 at the end. */
-extern Size simdup_pairsort_get_list(SimdupPairSort *sort,
-									 SimdupSortItem *pairs, Size most);
 
 /*
  * Return helpers for joins, allocated in the current memory context (workers.c).

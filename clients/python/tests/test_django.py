@@ -3,7 +3,7 @@ import io
 import pickle
 import unittest
 
-from . import BUS, LAMP, PLAYGROUND, new_database, psql
+from . import BUS, LAMP, PLAYGROUND, exchanged, new_database, psql
 
 DATABASE = new_database('python_django')
 
@@ -28,7 +28,7 @@ from django.test.utils import CaptureQueriesContext, isolate_apps
 
 from simdup import Simhash64, SimhashBall
 from simdup.django import (Campaign, Cluster, Component, FlagMixin, FlagTrigger, HammingDistance, HammingIndex, Minhash64, Resembles,
-                           Simhash64Field, Within)
+                           Simhash64Field, Template, Within)
 
 from .letters.models import Letter, LetterLog, Photo
 
@@ -196,6 +196,13 @@ class Queries(TestCase):
         found = Letter.objects.annotate(c=Window(Campaign('id', 'content'), order_by=F('id').asc())).order_by('id')
         self.assertEqual(list(found.values_list('c', flat=True)), [lamp, bus, playground, lamp])
         self.assertEqual(Campaign('id', 'content', 1).get_source_expressions()[2].value, 1.0)
+
+    def test_templates(self):
+        Letter.objects.bulk_create(Letter(content=content) for content in exchanged(16))
+        found = Letter.objects.annotate(t=Window(Template('id', 'content'), order_by=F('id').asc())).order_by('id')
+        self.assertEqual([letter.t for letter in found[:3]], [letter.id for letter in self.letters])
+        self.assertEqual(len({letter.t for letter in found}), 4)
+        self.assertEqual(Template('id', 'content', 1).get_source_expressions()[2].value, 1.0)
 
     def test_components(self):
         now = psql(DATABASE, 'SELECT now()')

@@ -11,9 +11,9 @@ from sqlalchemy.orm import Session, declarative_base
 from simdup import Simhash64 as Fingerprint
 from simdup import SimhashBall as Ball
 from simdup.sqlalchemy import (HammingIndex, Simhash64, SimhashBall, campaign, cluster, component, distance, flag_trigger,
-                               log_trigger, reject_trigger, resembles, within)
+                               log_trigger, reject_trigger, resembles, template, within)
 
-from . import BUS, LAMP, PLAYGROUND, new_database, psql
+from . import BUS, LAMP, PLAYGROUND, exchanged, new_database, psql
 
 Base = declarative_base()
 
@@ -159,6 +159,16 @@ class Searches:
             query = sa.select(found).where(Letter.id.in_([1, 5001])).order_by(Letter.id)
             self.assertEqual(self.session.execute(query).scalars().all(), expected)
         self.assertIs(type(campaign(Letter.content, Letter.content).type), sa.Text)
+
+    def test_templates(self):
+        self.session.add_all(Letter(id=6000 + i, content=content) for i, content in enumerate(exchanged(16)))
+        self.session.flush()
+        for min_containment, n in ((0.35, 1), (0, 1), (1.0, 16)):
+            found = template(Letter.id, Letter.content, min_containment).over(order_by=Letter.id)
+            keys = self.session.execute(sa.select(found, Letter.id).order_by(Letter.id)).all()
+            self.assertEqual(len({key for key, id in keys if id >= 6000}), n)
+            self.assertEqual([key for key, id in keys if id < 6000], [id for key, id in keys if id < 6000])
+        self.assertIs(type(template(Letter.content, Letter.content).type), sa.Text)
 
     def test_components(self):
         pair = sa.select(sa.column('a', sa.Integer), sa.column('b', sa.Integer)).select_from(

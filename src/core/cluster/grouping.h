@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "core/cluster/components.h"
+#include "core/host.h"
 #include "core/search/sort.h"
 
 /*
@@ -206,5 +207,38 @@ typedef struct SimdupPartners
 
 /* Return the center of each text, to be freed. A text without partners is its own. */
 extern uint32_t *simdup_find_centers(const SimdupPartners *partners);
+
+/* Templates (templates.c): letters of exchanged phrases. */
+
+/*
+ * The shingles of a block that count. A greeting, a footer and a quoted law stand in
+ * the same letters as a whole, however long they are. Senders of a campaign change
+ * different words of it.
+ */
+#define SIMDUP_MOST_OF_BLOCK 12
+
+/* The shingles of the shortest letter that a template takes. */
+#define SIMDUP_LEAST_OF_TEMPLATE 20
+
+typedef struct SimdupTemplateLetters
+{
+	uint32_t n;			  /* letters */
+	const uint32_t *size; /* by letter: its shingles */
+	double min_containment;
+	int64_t memory;			/* of a sort */
+	SimdupNearOf relatives; /* of a letter, ascending */
+	void *lists;
+	/* Put the ids of the shingles that a letter shares, each with the letter. */
+	void (*put_shingles)(void *arg, uint32_t letter, SimdupPairSort *sort);
+	/* Return the letters that have a shingle, ascending; until the next call. */
+	const uint32_t *(*holders)(void *arg, uint64_t id, size_t *n);
+	void *arg;
+} SimdupTemplateLetters;
+
+/*
+ * Return one of its letters for each template, by letter, or SIMDUP_NO_ROW. To be
+ * freed.
+ */
+extern uint32_t *simdup_find_templates(const SimdupTemplateLetters *letters);
 
 #endif /* SIMDUP_CORE_CLUSTER_GROUPING_H */
