@@ -164,7 +164,7 @@ CREATE FUNCTION recall(r float8) RETURNS TABLE (many boolean, joined boolean, cl
     cluster AS MATERIALIZED (SELECT id, simdup_cluster(id, body, r, 'connected') OVER (ORDER BY id) AS cluster FROM petition)
   SELECT count(*) > 500, avg((found.a IS NOT NULL)::integer) >= 0.99, avg((x.cluster = y.cluster)::integer) >= 0.99
   FROM exact LEFT JOIN found USING (a, b) JOIN cluster AS x ON x.id = exact.a JOIN cluster AS y ON y.id = exact.b WHERE resemblance >= r $$;
-SELECT r, (recall(r)).* FROM unnest('{0.5,0.7}'::float8[]) AS r;
+SELECT r, recall.* FROM unnest('{0.5,0.7}'::float8[]) AS r, recall(r);
 -- options out of range are errors where there is a text
 SELECT count(*) FROM document a JOIN document b ON shingle_resemblance(a.body, b.body, 0) >= 0.5;
 SELECT count(*) FROM document a JOIN document b ON shingle_resemblance(a.body, b.body, 2, 'line') >= 0.5;

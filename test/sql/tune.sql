@@ -6,10 +6,10 @@ CREATE SCHEMA tune;
 SET search_path = tune, public;
 CREATE TABLE letter (id int PRIMARY KEY, fp simhash64);
 INSERT INTO letter SELECT g, ('x' || substr(md5(g::text), 1, 16))::bit(64)::bigint::simhash64 FROM generate_series(1, 6000) AS g;
-CREATE FUNCTION near(source regclass) RETURNS TABLE (max_distance int, n bigint) LANGUAGE plpgsql AS $$
+CREATE FUNCTION near(source regclass) RETURNS TABLE (max_distance int, n bigint) LANGUAGE plpgsql SET simdup.enable_join = off AS $$
 BEGIN
   RETURN QUERY EXECUTE format('SELECT d::int, (sum(count(*)) OVER (ORDER BY d) - (SELECT count(*) FROM %1$s WHERE fp IS NOT NULL))::bigint / 2
-    FROM (SELECT a.fp <~> b.fp AS d FROM %1$s AS a, %1$s AS b WHERE a.fp IS NOT NULL AND b.fp IS NOT NULL) AS p GROUP BY d ORDER BY d', source);
+    FROM (SELECT a.fp <~> b.fp AS d FROM %1$s AS a, %1$s AS b WHERE a.fp <~> b.fp <= 18) AS p GROUP BY d ORDER BY d', source);
 END $$;
 -- unrelated rows: the estimate of false pairs is about right if there are enough
 CREATE TABLE all_pairs AS SELECT * FROM near('letter');
@@ -23,7 +23,8 @@ CREATE VIEW many AS SELECT a.id * 2 + k AS key, CASE k WHEN 0 THEN fp ELSE (fp::
 CREATE VIEW few AS SELECT * FROM many WHERE key < 3000;
 CREATE VIEW more AS SELECT * FROM many WHERE key < 9000;
 CREATE TABLE tuned AS
-SELECT source, t.*, n.n FROM unnest('{few,more}'::text[]) AS source, simdup_tune(source, 12) AS t, near(source) AS n WHERE n.max_distance = t.max_distance;
+SELECT 'few' AS source, * FROM simdup_tune('few', 12) JOIN near('few') USING (max_distance)
+UNION ALL SELECT 'more', * FROM simdup_tune('more', 12) JOIN near('more') USING (max_distance);
 SELECT source, bool_and(CASE source WHEN 'few' THEN n_found = n ELSE n_found BETWEEN 0.8 * n AND 1.25 * n END) AS as_found,
   array_agg(max_distance) FILTER (WHERE recommended) = ARRAY[max(max_distance) FILTER (WHERE expected_false <= 0.02 * n_found)] AS recommended
 FROM tuned GROUP BY source ORDER BY source;

@@ -15,8 +15,11 @@ for my $name (qw(PGDATABASE PGHOST PGHOSTADDR PGOPTIONS PGPASSFILE PGPORT PGSERV
 	ok($known{$name}, "libpq knows $name");
 }
 
+my $csv = PostgreSQL::Test::Utils::tempdir() . '/two.csv';
+append_to_file($csv, "id,text\n1,The lamp at the corner of the fish market has been dark for weeks.\n2,A tree has fallen on the road.\n");
+
 # No server is there, no role has that name, no setting takes it.
-my @hostile = map { "$_=nowhere" } sort keys %known, 'PGDATA', 'PGCTLTIMEOUT', 'PSQLRC';
+my @hostile = ("DATA=$csv", map { "$_=nowhere" } sort keys %known, 'PGDATA', 'PGCTLTIMEOUT', 'PSQLRC');
 my $script = <<'SH';
 . test/server.sh
 open_scratch

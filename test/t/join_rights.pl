@@ -267,6 +267,7 @@ agree("SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET
 my $workers = 'SET max_parallel_workers_per_gather = 3; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;';
 sql(<<'SQL');
 CREATE TABLE written (a int, b int);
+CREATE INDEX ON written (a, b);
 CREATE FUNCTION write(a int, b int) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN INSERT INTO written VALUES (a, b); RETURN true; END $$;
 CREATE TABLE more AS SELECT i AS id, (hashint8extended(i / 2, 1) # (i % 2))::simhash64 AS fp, i % 100 AS scope, repeat('x', 200) AS pad FROM generate_series(1, 20000) i;
 ANALYZE more;

@@ -2,8 +2,6 @@
 # window stands. Without shared memory for workers, a join runs with fewer or alone.
 #
 # join_limits.pl stops joins with workers, lets them fail, and runs them on a standby.
-#
-# Depends on the server's internals.
 
 use strict;
 use warnings;
@@ -11,7 +9,7 @@ use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
 
-use Helpers qw(n_started);
+use Helpers qw($whole n_started);
 use IPC::Run ();
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
@@ -19,6 +17,7 @@ use Test::More;
 
 plan skip_all => 'no POSIX shared memory' if !-d '/dev/shm' || !-w _;
 
+my $n_rows = $whole ? 300000 : 200000;
 my $node = PostgreSQL::Test::Cluster->new('parallel');
 $node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
 $node->append_conf('postgresql.conf', <<'CONF');
@@ -34,12 +33,12 @@ $node->start;
 
 sub sql { return $node->safe_psql('postgres', $_[0]); }
 
-sql(<<'SQL');
+sql(<<"SQL");
 CREATE EXTENSION simdup;
 CREATE TABLE rows AS SELECT i::bigint AS id,
     (CASE WHEN i % 10 = 0 THEN hashint8extended(i - 1, 0) # (255::bigint << (i % 56)::int)
      ELSE hashint8extended(i, 0) END)::simhash64 AS fp
-  FROM generate_series(1, 300000) AS i;
+  FROM generate_series(1, $n_rows) AS i;
 VACUUM ANALYZE rows;
 SQL
 
@@ -48,7 +47,7 @@ SQL
 my $pairs = '(SELECT a.id AS a, b.id AS b FROM rows a JOIN rows b ON a.id < b.id AND simhash_within(a.fp, b.fp, 14))';
 my %tables = (
 	pairs => $pairs,
-	'new rows' => '(SELECT a.id AS a, b.id AS b FROM rows a LEFT JOIN rows b ON b.id <= 200000 AND simhash_within(a.fp, b.fp, 14) WHERE a.id > 200000)',
+	'new rows' => '(SELECT a.id AS a, b.id AS b FROM rows a LEFT JOIN rows b ON b.id <= ' . $n_rows / 2 . ' AND simhash_within(a.fp, b.fp, 14) WHERE a.id > ' . $n_rows / 2 . ')',
 	components => q{(SELECT simdup_cluster(id, fp, 14, 'connected') OVER (ORDER BY id) FROM rows)});
 for my $name (sort keys %tables)
 {
@@ -77,8 +76,9 @@ SKIP:
 {
 	skip 'no name spaces', 6 if system('unshare -rm mount -t tmpfs tmpfs /dev/shm 2>/dev/null') != 0;
 	my %seen;
-	# eight workers take 640 kB
-	for (my $kb = 4500; $kb < 10000 && !grep({ $_ > 0 } keys %seen); $kb += 400)
+	# less than the rows take; eight workers take 640 kB
+	my $little = 0.015 * $n_rows;
+	for (my $kb = $little; $kb < $little + 5500 && !grep({ $_ > 0 } keys %seen); $kb += 400)
 	{
 		die 'the server did not start' unless start_with_memory($kb);
 		my (undef, $out, $err) =
@@ -97,7 +97,7 @@ SKIP:
 	for my $reserved (1, 0)
 	{
 		$node->append_conf('postgresql.conf', 'min_dynamic_shared_memory = ' . ($reserved || $mb + 5) . 'MB');
-		die 'the server did not start' unless start_with_memory(4500);
+		die 'the server did not start' unless start_with_memory($little);
 		# ends when there is no room
 		$node->psql('postgres', q{COPY (SELECT repeat('x', 1000) FROM generate_series(1, 10000)) TO '/dev/shm/full'}) if !$reserved;
 		$before = n_started($node);

@@ -10,6 +10,7 @@ use FindBin;
 use lib $FindBin::RealBin;
 
 use Hamming;
+use Helpers qw($whole);
 use IPC::Run ();
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
@@ -145,18 +146,20 @@ $node->safe_psql('postgres', "SET enable_seqscan = off; INSERT INTO crash (fp) V
 my ($status, undef, $stderr) = $node->psql('postgres', "INSERT INTO crash (fp) VALUES ('0123456789abcdee')");
 like($stderr, qr/repeats a row within distance 3, refused by "reject"/, 'after a crash: twins are refused');
 
-# --- COPY of 100,000 rows with each trigger, into a table that starts empty
+# --- COPY of many rows with each trigger, into a table that starts empty
 
 my $data = PostgreSQL::Test::Utils::tempdir() . '/rows';
-# rows 50001.. repeat the row 50000 before them, in one bit; two in three are alone
+# those of the second half repeat the row that far before them, in one bit; two in three are alone
+my $n = $whole ? 100000 : 22000;    # the first repeat is of the first row
+my $half = $n / 2;
 $node->safe_psql('postgres', <<SQL);
-COPY (SELECT i, CASE WHEN i % 3 = 0 AND i > 50000 THEN hashint8extended(i - 50000, 0) # (1::bigint << (i % 64))
+COPY (SELECT i, CASE WHEN i % 3 = 0 AND i > $half THEN hashint8extended(i - $half, 0) # (1::bigint << (i % 64))
                 ELSE hashint8extended(i, 0) END::simhash64
-      FROM generate_series(1, 100000) i) TO '$data';
-COPY (SELECT i, hashint8extended(i, 0)::simhash64 FROM generate_series(1, 100000) i) TO '$data.alone';
-COPY (SELECT i, 'petition ' || i || ' ' || md5(i::text) || ' ' || md5((-i)::text) FROM generate_series(1, 100000) i) TO '$data.text';
+      FROM generate_series(1, $n) i) TO '$data';
+COPY (SELECT i, hashint8extended(i, 0)::simhash64 FROM generate_series(1, $n) i) TO '$data.alone';
+COPY (SELECT i, 'petition ' || i || ' ' || md5(i::text) || ' ' || md5((-i)::text) FROM generate_series(1, $n) i) TO '$data.text';
 SQL
-my $repeats = 16667;    # multiples of 3 in 50001 .. 100000
+my $repeats = grep { $_ % 3 == 0 } $half + 1 .. $n;
 
 sub load
 {
@@ -175,16 +178,16 @@ SQL
 }
 
 is( load('copy_flag', q{BEFORE INSERT ON copy_flag FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('dup', 'max_distance => 3', 'key => id')},
-		$data, 'SELECT count(*), count(dup), count(*) FILTER (WHERE dup = id - 50000) FROM copy_flag'),
-	"100000|$repeats|$repeats", 'COPY with simdup_flag_trigger');
+		$data, "SELECT count(*), count(dup), count(*) FILTER (WHERE dup = id - $half) FROM copy_flag"),
+	"$n|$repeats|$repeats", 'COPY with simdup_flag_trigger');
 is( load('copy_log', q{AFTER INSERT ON copy_log FOR EACH ROW EXECUTE FUNCTION simdup_log_trigger('copy_log_log', 'max_distance => 3', 'key => id')},
-		$data, 'SELECT count(*), count(*) FILTER (WHERE old_key = new_key - 50000 AND distance = 1) FROM copy_log_log'),
+		$data, "SELECT count(*), count(*) FILTER (WHERE old_key = new_key - $half AND distance = 1) FROM copy_log_log"),
 	"$repeats|$repeats", 'COPY with simdup_log_trigger');
 is( load('copy_reject', q{BEFORE INSERT ON copy_reject FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('max_distance => 3', 'key => id')},
 		"$data.alone", q{SELECT (SELECT count(*) FROM copy_reject),
 			count(*) < 0.5 * current_setting('max_locks_per_transaction')::int * current_setting('max_connections')::int
 			FROM pg_locks WHERE locktype = 'advisory'}),
-	'100000|t', 'COPY with simdup_reject_trigger, and locks within bounds');
+	"$n|t", 'COPY with simdup_reject_trigger, and locks within bounds');
 ($status, undef, $stderr) = $node->psql('postgres', "DELETE FROM copy_reject; COPY copy_reject (id, fp) FROM '$data'");
 like($stderr, qr/DETAIL:  The row with \(id\)=\(1\) is at distance 1/, 'COPY of rows that repeat each other is refused');
 
