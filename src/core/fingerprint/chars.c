@@ -3,7 +3,6 @@
  *	  Windows of characters, in blocks: a text becomes units, and the windows of a
  *	  block of units are hashed in loops that compilers make vectors of.
  *
- * A unit is one character: the bytes of its UTF-8 in a word, the first one lowest.
  * The same shifts put the windows of a stretch together if all its units have equally
  * many bytes. Other windows, and long ones, are laid out as bytes.
  */
@@ -36,23 +35,6 @@ typedef struct Block
 
 /* Units */
 
-/* Return the unit of a code point. */
-static inline uint32_t
-unit_of(uint32_t cp)
-{
-	unsigned char bytes[SIMDUP_MAX_UTF8] = {0};
-
-	(void) simdup_utf8_encode(cp, bytes);
-	return simdup_load32((char *) bytes);
-}
-
-/* Return its length. All bytes of a unit have the highest bit, but for ASCII. */
-static inline uint32_t
-unit_len(uint32_t unit)
-{
-	return 1 + (unit >> 15 & 1) + (unit >> 23 & 1) + (unit >> 31);
-}
-
 /* Add a folded character unless it separates: a SimdupFoldSink. */
 static inline void
 add_char(void *arg, uint32_t cp, SimdupCharClass char_class)
@@ -60,7 +42,7 @@ add_char(void *arg, uint32_t cp, SimdupCharClass char_class)
 	Block *block = arg;
 
 	if (char_class != SIMDUP_CHAR_SEPARATOR)
-		block->units[block->n++] = unit_of(cp);
+		block->units[block->n++] = simdup_unit_of(cp);
 }
 
 /* A SimdupFoldReplacer. */
@@ -69,7 +51,7 @@ replace_char(void *arg, uint32_t cp)
 {
 	Block *block = arg;
 
-	block->units[block->n - 1] = unit_of(cp);
+	block->units[block->n - 1] = simdup_unit_of(cp);
 }
 
 /* Add the character at p by all tables. Returns its length. */
@@ -84,7 +66,7 @@ add_slowly(Block *block, const unsigned char *p, const unsigned char *end)
 	last = simdup_utf8_decode(bytes, bytes + sizeof(bytes), &len);
 	simdup_fold(simdup_utf8_decode(p, end, &len), &last, add_char, replace_char,
 				block);
-	block->last = unit_of(last);
+	block->last = simdup_unit_of(last);
 	return len;
 }
 
@@ -328,7 +310,7 @@ copy_block(Block *block, const unsigned char *p, const unsigned char *end)
 		uint32_t cp = simdup_utf8_decode(p, end, &len);
 
 		if (cp != SIMDUP_INVALID_CHAR && !simdup_is_white_space(cp))
-			block->units[block->n++] = unit_of(cp);
+			block->units[block->n++] = simdup_unit_of(cp);
 	}
 	return p;
 }
@@ -421,15 +403,15 @@ hash_any_units(const uint32_t *units, size_t n, size_t w, uint64_t *hashes)
 	for (size_t i = 0; i < n + w - 1; i++)
 	{
 		simdup_store32(p, units[i]);
-		p += unit_len(units[i]);
+		p += simdup_unit_len(units[i]);
 	}
 	for (size_t i = 0; i < w; i++)
-		to += unit_len(units[i]);
+		to += simdup_unit_len(units[i]);
 	for (size_t i = 0; i < n; i++)
 	{
 		hashes[i] = simdup_city64(from, (size_t) (to - from));
-		from += unit_len(units[i]);
-		to += unit_len(units[i + w]);
+		from += simdup_unit_len(units[i]);
+		to += simdup_unit_len(units[i + w]);
 	}
 }
 
@@ -448,7 +430,7 @@ common_width(const uint32_t *units, size_t w)
 		differing |= (units[i] ^ first) | (units[i + w - 1] ^ first);
 	if ((differing & 0x80808080) != 0 || first > 0xFFFFFF)
 		return 0;
-	return (int) unit_len(first);
+	return (int) simdup_unit_len(first);
 }
 
 /* Hash the windows that begin at the first n units. */
@@ -534,8 +516,7 @@ simdup_ngrams_add_text(SimdupNgrams *ngrams, bool raw, const char *text,
 		p = fill_block(&block, raw, p, end);
 		n = p < end && block.n > 0 ? block.n - 1 : block.n;
 		for (size_t i = 0; i < n; i++)
-			simdup_ngrams_add_unit(ngrams, block.units[i],
-								   unit_len(block.units[i]));
+			simdup_ngrams_add_unit(ngrams, block.units[i]);
 		remove_units(&block, n);
 	}
 }

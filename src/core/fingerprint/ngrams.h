@@ -64,25 +64,35 @@ extern void simdup_ngrams_flush(SimdupNgrams *ngrams);
 /* Hand on the last tokens, and free the buffer. */
 extern void simdup_ngrams_end(SimdupNgrams *ngrams);
 
-/* Add the first len bytes of a word, the first one lowest. */
-static inline void
-simdup_ngrams_add_unit(SimdupNgrams *ngrams, uint32_t bytes, size_t len)
+/*
+ * Return the unit of a character: the bytes of its UTF-8 in a word, the first one
+ * lowest. All of them have the highest bit, but for ASCII.
+ */
+static inline uint32_t
+simdup_unit_of(uint32_t cp)
 {
-	if (ngrams->n >= ngrams->full)
-		simdup_ngrams_flush(ngrams);
-	ngrams->starts[ngrams->n++] = ngrams->used;
-	simdup_store32(ngrams->bytes + ngrams->used, bytes);
-	ngrams->used += len;
+	unsigned char bytes[SIMDUP_MAX_UTF8] = {0};
+
+	(void) simdup_utf8_encode(cp, bytes);
+	return simdup_load32((char *) bytes);
+}
+
+/* Return its number of bytes. */
+static inline uint32_t
+simdup_unit_len(uint32_t unit)
+{
+	return 1 + (unit >> 15 & 1) + (unit >> 23 & 1) + (unit >> 31);
 }
 
 /* Add a character. */
 static inline void
-simdup_ngrams_add_char(SimdupNgrams *ngrams, uint32_t cp)
+simdup_ngrams_add_unit(SimdupNgrams *ngrams, uint32_t unit)
 {
-	unsigned char bytes[SIMDUP_MAX_UTF8] = {0};
-	size_t len = (size_t) simdup_utf8_encode(cp, bytes);
-
-	simdup_ngrams_add_unit(ngrams, simdup_load32((char *) bytes), len);
+	if (ngrams->n >= ngrams->full)
+		simdup_ngrams_flush(ngrams);
+	ngrams->starts[ngrams->n++] = ngrams->used;
+	simdup_store32(ngrams->bytes + ngrams->used, unit);
+	ngrams->used += simdup_unit_len(unit);
 }
 
 /* Add the word characters of a text, folded, or if raw all but white space. */

@@ -266,7 +266,7 @@ add_chars(SimdupNgrams *ngrams, const unsigned char *p,
 
 		p += c.len;
 		if (c.char_class != SIMDUP_CHAR_SEPARATOR)
-			simdup_ngrams_add_char(ngrams, simdup_folded(c));
+			simdup_ngrams_add_unit(ngrams, simdup_unit_of(simdup_folded(c)));
 		look = simdup_look(p, look);
 	}
 }
