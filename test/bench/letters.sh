@@ -75,12 +75,29 @@ campaigns()
   done
 }
 
+# load OPTION...: letters of senders.pl into the table.
+load()
+{
+  sql -c 'TRUNCATE letter' >/dev/null
+  perl "$ROOT/test/bench/senders.pl" "$@" | sql -c '\copy letter FROM STDIN'
+}
+
+# times SIZES OPTION...: processor time of both functions, for campaigns of these sizes.
+times()
+{
+  local function result="| $1"
+  load rows="$rows" negatives=0 "sizes=$1" "${@:2}"
+  for function in simdup_campaign simdup_template; do
+    result+=" | $(seconds "SELECT count(DISTINCT c) FROM (SELECT $function(id, content) OVER (ORDER BY id) AS c FROM letter) AS w")"
+  done
+  echo "$result |"
+}
+
 # senders NAME OPTION...: letters of senders.pl as they are, by each function and by both.
 senders()
 {
   local result="| $1" function
-  sql -c 'TRUNCATE letter' >/dev/null
-  perl "$ROOT/test/bench/senders.pl" "${@:2}" | sql -c '\copy letter FROM STDIN'
+  load "${@:2}"
   for function in simdup_campaign simdup_template; do
     result+=" | $(score "SELECT campaign, $function(id, content) OVER (ORDER BY id) AS c FROM letter")"
   done
@@ -109,6 +126,15 @@ senders '20 slots of 3, half own text' slots=20 phrases=3 own=0.5
 senders '40 slots of 8' slots=40 phrases=8
 senders '6 slots of 8' slots=6 phrases=8
 senders 'in Chinese, 27 slots of 4, 30 % own text' $chinese own=0.3
+
+echo
+echo "Processor time of $rows letters, s; campaigns of exchanged phrases, but in the last line of personalised letters:"
+echo '| campaigns of | simdup_campaign | simdup_template |'
+echo '|---|---|---|'
+times 2
+times $((rows / 2))
+seventh=$((rows / 14))
+times $seventh,$seventh,$seventh,$seventh,$seventh,$seventh,$seventh slots=0
 
 letters kinds 3000 8 8 0 5
 echo

@@ -4,11 +4,12 @@
  *	  by letter and shingle by shingle.
  */
 #include "core/cluster/grouping.h"
+#include "core/fingerprint/hash.h"
 #include "core/host.h"
 #include "input.h"
 
-#define MOST_LETTERS 64
-#define MOST_SHINGLES 120
+#define MOST_LETTERS 32
+#define MOST_SHINGLES 60
 
 typedef struct Letters
 {
@@ -23,35 +24,39 @@ typedef struct Letters
 	SimdupNear near[MOST_LETTERS];
 } Letters;
 
+/* A letter has most shingles of its kind. A hash says which ones, so inputs are short. */
 static void
 take_letters(Input *in, Letters *letters)
 {
-	bool kinds[4][MOST_SHINGLES];
-	uint64_t sparse = take_between(in, 1, 4);
+	uint64_t seed = take_between(in, 0, UINT16_MAX);
+	uint64_t n_kinds = take_between(in, 1, 4);
+	uint64_t n_related = take_between(in, 1, 4);
+	uint64_t n_changes = take_byte(in);
 
 	memset(letters, 0, sizeof(*letters));
-	letters->n = (uint32_t) take_between(in, 1, MOST_LETTERS);
-	letters->n_shingles = (uint32_t) take_between(in, 1, MOST_SHINGLES);
+	letters->n =
+		MOST_LETTERS - (uint32_t) take_between(in, 0, MOST_LETTERS - 1);
+	letters->n_shingles =
+		MOST_SHINGLES - (uint32_t) take_between(in, 0, MOST_SHINGLES - 1);
 	letters->min_containment = (double) take_between(in, 0, 10) / 10;
-	for (int kind = 0; kind < 4; kind++)
-		for (uint32_t s = 0; s < letters->n_shingles; s++)
-			kinds[kind][s] = take_between(in, 0, 2) == 0;
-	/* a letter has many shingles of its kind, in runs, and few of others */
 	for (uint32_t i = 0; i < letters->n; i++)
 	{
-		uint64_t kind = take_between(in, 0, 3);
-		uint32_t left = (uint32_t) take_between(in, 0, 9);
-		uint32_t end = (uint32_t) take_between(in, 1, 31);
+		uint64_t random = simdup_mix64(seed + i);
+		uint64_t kind = random % n_kinds;
 
-		letters->size[i] = (uint32_t) take_between(in, 0, 40);
+		letters->size[i] = (uint32_t) (random >> 32) % 40;
 		for (uint32_t s = 0; s < letters->n_shingles; s++)
 		{
-			letters->has[i][s] = kinds[kind][s] != (s % end == left);
+			bool of_kind = simdup_mix64(seed + kind * 1000 + s / 4) % 3 == 0;
+			bool changes =
+				simdup_mix64(seed ^ (i * 1000 + s)) % 256 < n_changes;
+
+			letters->has[i][s] = changes ? of_kind && s % 2 == 0 : of_kind;
 			letters->size[i] += letters->has[i][s];
 		}
 		for (uint32_t j = 0; j < i; j++)
 			letters->related[i][j] = letters->related[j][i] =
-				(i * 7 + j * 13) % sparse == 0;
+				simdup_mix64(seed + j * 1000 + i) % n_related == 0;
 	}
 }
 
@@ -97,16 +102,17 @@ typedef struct Phrase
 {
 	bool is;
 	uint32_t of[4]; /* the first two and the last two members that have it */
+	uint32_t block; /* the first shingle that agrees in these */
 } Phrase;
 
-static Phrase
-naive_phrase(const Letters *letters, const bool *members, uint32_t s)
+static void
+naive_phrase(const Letters *letters, const bool *members, Phrase *phrases,
+			 uint32_t s)
 {
 	uint32_t those[MOST_LETTERS];
 	uint32_t n = 0;
 	uint32_t n_members = 0;
 	uint32_t n_holders = 0;
-	Phrase phrase = {false, {0}};
 
 	for (uint32_t i = 0; i < letters->n; i++)
 	{
@@ -115,36 +121,33 @@ naive_phrase(const Letters *letters, const bool *members, uint32_t s)
 		if (members[i] && letters->has[i][s])
 			those[n++] = i;
 	}
-	if (n < 3 || n * 100 < n_members || n * 20 < n_holders)
-		return phrase;
-	return (Phrase){true, {those[0], those[1], those[n - 2], those[n - 1]}};
+	phrases[s].is = n >= 3 && n * 100 >= n_members && n * 20 >= n_holders;
+	if (!phrases[s].is)
+		return;
+	phrases[s] =
+		(Phrase){true, {those[0], those[1], those[n - 2], those[n - 1]}, 0};
+	while (!phrases[phrases[s].block].is ||
+		   memcmp(phrases[phrases[s].block].of, phrases[s].of,
+				  sizeof(phrases[s].of)) != 0)
+		phrases[s].block++;
 }
 
 static bool
 naive_covered(const Letters *letters, const Phrase *phrases, uint32_t letter)
 {
+	uint32_t n[MOST_SHINGLES] = {0};
 	uint32_t cover = 0;
 	uint32_t longest = 0;
 	uint32_t size = letters->size[letter];
 
 	for (uint32_t s = 0; s < letters->n_shingles; s++)
+		if (phrases[s].is && letters->has[letter][s])
+			n[phrases[s].block]++;
+	for (uint32_t s = 0; s < letters->n_shingles; s++)
 	{
-		uint32_t before = 0;
-		uint32_t n = 0; /* of its block */
-
-		if (!phrases[s].is || !letters->has[letter][s])
-			continue;
-		for (uint32_t other = 0; other < letters->n_shingles; other++)
-			if (phrases[other].is && letters->has[letter][other] &&
-				memcmp(phrases[other].of, phrases[s].of,
-					   sizeof(phrases[s].of)) == 0)
-			{
-				n++;
-				before += other < s;
-			}
-		cover += before < 12;
-		if (n > longest)
-			longest = n;
+		cover += n[s] < 12 ? n[s] : 12;
+		if (n[s] > longest)
+			longest = n[s];
 	}
 	if (longest > 12)
 	{
@@ -201,7 +204,7 @@ naive_grow(const Letters *letters, const uint32_t *template, bool *members)
 
 		memcpy(before, members, sizeof(before));
 		for (uint32_t s = 0; s < letters->n_shingles; s++)
-			phrases[s] = naive_phrase(letters, before, s);
+			naive_phrase(letters, before, phrases, s);
 		for (uint32_t i = 0; i < letters->n; i++)
 			members[i] = template[i] == SIMDUP_NO_ROW &&
 						 naive_covered(letters, phrases, i);
