@@ -3,22 +3,23 @@
 -- report: what a table holds, as data and as a page for a browser
 --
 
-CREATE FUNCTION simdup_near_rows(
+-- Items of lists, by the name of the list, and the rows that are shown or listed. A cluster has a rank, an
+-- example a negative one. A row that is listed alone has no member. The first one has the case as data.
+CREATE FUNCTION simdup_report_rows(
   source regclass, groups regclass, max_distance integer, method text, min_resemblance float8, w integer,
-  unit text, columns name[],
-  OUT place bigint, OUT key text, OUT part bigint, OUT scope text, OUT day date, OUT id bigint,
-  OUT rank bigint, OUT member bigint, OUT serial bigint, OUT size bigint, OUT outside bigint,
-  OUT is_repeat boolean, OUT distance integer, OUT same bigint, OUT nth bigint, OUT n_same bigint,
-  OUT n bigint, OUT chances float8[], OUT found bigint[], OUT a bigint, OUT b bigint, OUT chance bigint
-) RETURNS SETOF record AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 100000 ROWS 100000;
+  unit text, max_groups integer, columns name[],
+  OUT list text, OUT data jsonb, OUT rank bigint, OUT member bigint, OUT serial bigint, OUT key text,
+  OUT distance integer, OUT case_id bigint
+) RETURNS SETOF record AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 100000 ROWS 10000;
 CREATE FUNCTION simdup_report_differences(a text, b text) RETURNS jsonb
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000;
 CREATE FUNCTION simdup_report_file(n integer) RETURNS text
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION simdup_report_ascii(value text, html boolean) RETURNS text
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simdup_near_rows(regclass, regclass, integer, text, float8, integer, text, name[]) IS
-  'implementation of simdup_report: rows near others and rows of groups; of the others, how many';
+COMMENT ON FUNCTION
+  simdup_report_rows(regclass, regclass, integer, text, float8, integer, text, integer, name[]) IS
+  'implementation of simdup_report: the figures of a source, and the rows that are shown';
 COMMENT ON FUNCTION simdup_report_differences(text, text) IS
   'implementation of simdup_report: two texts as one, with what differs marked';
 COMMENT ON FUNCTION simdup_report_file(integer) IS 'implementation of simdup_report_html: a file of the page';
@@ -26,8 +27,8 @@ COMMENT ON FUNCTION simdup_report_ascii(text, boolean) IS
   'implementation of simdup_report_html: a text in ASCII, escaped for HTML or for JSON in a script element';
 
 -- Check what is asked, and complete it. A grouping has options of its own, and decisions.
-CREATE FUNCTION simdup_report_asked(
-  source regclass, groups regclass, max_groups integer, INOUT max_distance integer, INOUT method text,
+CREATE FUNCTION simdup_report_options(
+  source regclass, groups regclass, INOUT max_distance integer, INOUT method text,
   INOUT min_resemblance float8, INOUT w integer, INOUT unit text, OUT started timestamptz,
   OUT has_content boolean, OUT has_scope boolean, OUT day_column text, OUT columns name[], OUT names name[],
   OUT statement text, OUT grouped jsonb
@@ -40,11 +41,6 @@ DECLARE
 BEGIN
   ASSERT '@extschema@'::regnamespace = (SELECT extnamespace FROM pg_extension WHERE extname = 'simdup');
   started := clock_timestamp();
-  IF max_groups IS NULL OR max_groups < 0 THEN
-    RAISE EXCEPTION 'max_groups must be a number, and not negative'
-      USING ERRCODE = 'invalid_parameter_value',
-        DETAIL = format('The value given is %s.', coalesce(max_groups::text, 'null'));
-  END IF;
   IF groups IS NOT NULL THEN
     SELECT x.* INTO STRICT g FROM @extschema@.simdup_grouping(groups, true, false) AS x;
     max_distance := g.max_distance;
@@ -102,7 +98,7 @@ BEGIN
       'table', g.decisions::text), groups;
   END IF;
 END $$;
-COMMENT ON FUNCTION simdup_report_asked(regclass, regclass, integer, integer, text, float8, integer, text) IS
+COMMENT ON FUNCTION simdup_report_options(regclass, regclass, integer, text, float8, integer, text) IS
   'implementation of simdup_report: the options, checked; those of a grouping where there is one';
 
 -- The first n characters of a text, without a part of a word at their end. Not strict, to be inlined.
@@ -123,49 +119,39 @@ CREATE FUNCTION simdup_report(
 BEGIN ATOMIC
   WITH asked AS MATERIALIZED (
     SELECT a.*
-    FROM simdup_report_asked(source, groups, max_groups, max_distance, method, min_resemblance, w, unit) AS a
+    FROM simdup_report_options(source, groups, max_distance, method, min_resemblance, w, unit) AS a
     WHERE source IS NOT NULL),
   rows AS MATERIALIZED (
     SELECT r.*
-    FROM asked AS q CROSS JOIN LATERAL simdup_near_rows(source, groups, q.max_distance, q.method,
-      CASE WHEN groups IS NULL THEN q.min_resemblance END, q.w, q.unit, q.columns) AS r),
-
-  shown_pairs AS MATERIALIZED (
-    -- 142 rows of one fingerprint make 10,000 pairs
-    SELECT p.distance, p.chance IS NOT NULL AS is_example, a.place AS place_a, b.place AS place_b,
-      a.key AS a, b.key AS b, row_number() OVER (PARTITION BY p.chance IS NULL
-        ORDER BY p.distance, p.chance, least(a.place, b.place), greatest(a.place, b.place)) AS place
-    FROM rows AS p
-    JOIN rows AS a ON a.same = p.a AND a.nth <= CASE WHEN p.chance IS NULL THEN 142 ELSE 1 END
-    JOIN rows AS b ON b.same = p.b AND (p.a < p.b OR a.place < b.place)
-      AND b.nth <= CASE WHEN p.chance IS NULL THEN 142 WHEN p.a < p.b THEN 1 ELSE 2 END),
-
-  -- the texts of the cases that are shown, the largest ones, and of examples
-  to_read AS MATERIALIZED (
-    SELECT r.rank, r.place, r.key FROM rows AS r WHERE r.rank <= least(max_groups, 20000) AND r.member <= 1000
-    UNION ALL
-    SELECT -p.place, v.* FROM shown_pairs AS p, LATERAL (VALUES (p.place_a, p.a), (p.place_b, p.b)) AS v
-    WHERE p.is_example),
-  texts AS MATERIALIZED (
-    -- of more than 4 MB for one rank, two at least
-    SELECT t.rank, t.place, nullif(btrim(t.start, E' \t\r\n'), '') AS content,
-      coalesce(octet_length(t.start) < octet_length(t.content), false) AS cut, t.columns
+    FROM asked AS q CROSS JOIN LATERAL simdup_report_rows(source, groups, q.max_distance, q.method,
+      CASE WHEN groups IS NULL THEN q.min_resemblance END, q.w, q.unit, max_groups, q.columns)
+      WITH ORDINALITY AS r),
+  lists AS (
+    SELECT '{"sizes": [], "pairs": []}' || jsonb_object_agg(l.list, l.kept) AS of
     FROM (
+      SELECT r.list, jsonb_agg(r.data ORDER BY r.ordinality) AS kept
+      FROM rows AS r WHERE r.list IS NOT NULL GROUP BY r.list) AS l),
+
+  letters AS MATERIALIZED (
+    -- of more than 4 MB for one rank, two texts at least
+    SELECT r.*, t.rank IS NOT NULL AS is_read, nullif(btrim(t.start, E' \t\r\n'), '') AS content,
+      coalesce(octet_length(t.start) < octet_length(t.content), false) AS cut, t.columns
+    FROM rows AS r
+    LEFT JOIN (
       SELECT t.*, row_number() OVER before AS n,
         CASE WHEN octet_length(t.content) > 1048576 THEN left(t.content, 1048576) ELSE t.content END AS start,
         sum(octet_length(t.content)) OVER before - octet_length(t.content) AS bytes
       FROM (
-        SELECT DISTINCT ON (t.rank, t.place) t.rank, t.place, s.content, s.columns
-        FROM to_read AS t
+        SELECT DISTINCT ON (r.rank, r.member) r.rank, r.member, s.content, s.columns
+        FROM rows AS r
         JOIN simdup_source_rows(source, (SELECT q.columns FROM asked AS q),
-          ARRAY(SELECT t.key FROM to_read AS t), (SELECT q.names FROM asked AS q)) AS s ON s.key = t.key
-        ORDER BY t.rank, t.place) AS t
-      WINDOW before AS (PARTITION BY t.rank ORDER BY t.place)) AS t
-    WHERE t.n <= 2 OR t.bytes < 4194304 OR t.content IS NULL),
-  letters AS MATERIALIZED (
-    SELECT r.*, coalesce(r.id, r.rank) AS case_id, t.place IS NOT NULL AS is_read, t.content, t.cut, t.columns
-    FROM rows AS r LEFT JOIN texts AS t ON t.rank = r.rank AND t.place = r.place
-    WHERE r.rank <= least(max_groups, 20000)),
+          ARRAY(SELECT r.key FROM rows AS r WHERE r.member > 0), (SELECT q.names FROM asked AS q)) AS s
+          ON s.key = r.key
+        WHERE r.member IS NOT NULL
+        ORDER BY r.rank, r.member) AS t
+      WINDOW before AS (PARTITION BY t.rank ORDER BY t.member)) AS t
+      ON t.rank = r.rank AND t.member = r.member AND (t.n <= 2 OR t.bytes < 4194304 OR t.content IS NULL)
+    WHERE r.list IS NULL),
   decided AS MATERIALIZED (
     SELECT DISTINCT v.a, v.b, d.same
     FROM asked AS q
@@ -175,15 +161,14 @@ BEGIN ATOMIC
   -- what the letters of a case share, and what each adds
   cases AS MATERIALIZED (
     -- a passage in common is one that half of the letters have, two at least
-    SELECT l.rank, l.case_id, l.size, l.outside, bool_and(l.is_repeat) AS is_later,
-      min(l.key) FILTER (WHERE l.member = 1) AS first, min(l.scope) FILTER (WHERE l.member = 1) AS scope,
-      max(l.distance) AS reach, min(l.day) AS since, max(l.day) AS until,
-      count(*) FILTER (WHERE l.is_read) AS compared,
+    SELECT l.rank, jsonb_agg(l.data) FILTER (WHERE l.member = 1) -> 0 AS data,
+      min(l.key) FILTER (WHERE l.member = 1) AS first, count(*) FILTER (WHERE l.is_read) AS compared,
       min(l.content) FILTER (WHERE l.member = 1) AS content,
       CASE WHEN count(l.content) >= 2 THEN simdup_common_text(
-        array_agg(l.content ORDER BY l.place) FILTER (WHERE l.content IS NOT NULL)) END AS common
+        array_agg(l.content ORDER BY l.member) FILTER (WHERE l.content IS NOT NULL)) END AS common
     FROM letters AS l
-    GROUP BY l.rank, l.case_id, l.size, l.outside),
+    WHERE l.rank > 0 AND l.member IS NOT NULL
+    GROUP BY l.rank),
   starts AS (
     SELECT c.*, s.start, coalesce(lag(c.content) OVER alike, lead(c.content) OVER alike) AS other
     FROM cases AS c
@@ -191,7 +176,7 @@ BEGIN ATOMIC
       regexp_replace(left(c.content, 200), E'\\s+', ' ', 'g'), 90) AS s (start)
     WINDOW alike AS (PARTITION BY left(s.start, 40) ORDER BY c.rank)),
   ranked AS (
-    SELECT o.*, row_number() OVER (of_case ORDER BY coalesce(length(o.adds), 0) DESC, o.place) AS turn,
+    SELECT o.*, row_number() OVER (of_case ORDER BY coalesce(length(o.adds), 0) DESC, o.member) AS turn,
       count(*) FILTER (WHERE o.content IS NOT NULL AND o.adds IS NULL) OVER of_case AS add_nothing
     FROM (
       -- OFFSET, here and below: each is made once
@@ -223,28 +208,15 @@ BEGIN ATOMIC
       SELECT c.*, sum(2.5 * octet_length(c.data::text) - 1.5 * length(c.data::text))
         OVER (ORDER BY c.rank) AS bytes
       FROM (
-        SELECT s.rank, jsonb_build_object('id', s.case_id, 'size', s.size, 'outside', s.outside,
-            'reach', s.reach, 'first', simdup_report_start(s.first, 200), 'start', coalesce(s.start, ''),
+        SELECT s.rank, s.data || jsonb_build_object('first', simdup_report_start(s.first, 200),
+            'start', coalesce(s.start, ''),
             'differs', simdup_report_start(simdup_own_text(s.content, s.other), 90),
             'common', simdup_report_start(s.common, 2000), 'compared', s.compared,
-            'add_nothing', d.add_nothing, 'members', d.members)
-          || CASE WHEN q.has_scope THEN jsonb_build_object('scope', s.scope) ELSE '{}' END
-          || CASE WHEN s.is_later THEN '{"is_later": true}'::jsonb ELSE '{}' END
-          || CASE WHEN s.since IS NULL THEN '{}' ELSE jsonb_build_object('from', s.since, 'to', s.until) END
-          AS data
-        FROM asked AS q
-        CROSS JOIN starts AS s
+            'add_nothing', d.add_nothing, 'members', d.members) AS data
+        FROM starts AS s
         JOIN described AS d ON d.rank = s.rank
         OFFSET 0) AS c) AS c
     WHERE c.bytes <= greatest(least(max_groups::bigint * 5000, 8000000), 1000000)),
-  listed AS MATERIALIZED (
-    SELECT r.serial, coalesce(r.id, r.rank) AS case_id, r.distance, simdup_report_start(r.key, 200) AS key,
-      CASE WHEN q.has_content AND l.is_read
-        THEN coalesce(simdup_report_start(l.content, 5000), '') END AS content
-    FROM asked AS q
-    CROSS JOIN rows AS r
-    LEFT JOIN letters AS l ON l.place = r.place
-    WHERE r.serial <= 50000),
   kept_rows AS (
     SELECT coalesce(jsonb_agg(jsonb_build_array(l.case_id, l.key, l.distance)
       || CASE WHEN l.content IS NOT NULL AND l.content_bytes <= 1000000
@@ -252,112 +224,47 @@ BEGIN ATOMIC
     FROM (
       SELECT l.*, sum(octet_length(l.key) + 15) OVER before AS bytes,
         sum(5 * octet_length(l.content) - 3 * length(l.content)) OVER before AS content_bytes
-      FROM listed AS l
+      FROM (
+        SELECT l.serial, l.case_id, l.distance, simdup_report_start(l.key, 200) AS key,
+          CASE WHEN q.has_content AND l.is_read
+            THEN coalesce(simdup_report_start(l.content, 5000), '') END AS content
+        FROM asked AS q CROSS JOIN letters AS l
+        WHERE l.serial IS NOT NULL) AS l
       WINDOW before AS (ORDER BY l.serial)) AS l
     WHERE l.bytes <= 500000),
-  kept_pairs AS (
-    SELECT coalesce(jsonb_agg(jsonb_build_array(p.a, p.b, p.distance) ORDER BY p.place), '[]') AS kept
-    FROM (
-      SELECT p.*, sum(octet_length(p.a) + octet_length(p.b) + 10) OVER (ORDER BY p.place) AS bytes
-      FROM shown_pairs AS p
-      WHERE NOT p.is_example AND p.place <= 10000) AS p
-    WHERE p.bytes <= 200000),
   examples AS (
     SELECT coalesce(jsonb_agg(jsonb_build_object(
-        'a', simdup_report_start(p.a, 200), 'b', simdup_report_start(p.b, 200), 'distance', p.distance,
+        'a', simdup_report_start(a.key, 200), 'b', simdup_report_start(b.key, 200), 'distance', a.distance,
         'decided', d.same, 'same_text', a.content = b.content AND NOT (a.cut OR b.cut),
         'resemblance', round(shingle_resemblance(a.content, b.content, q.w, q.unit)::numeric, 4),
         'numbers_a', simdup_report_start(simdup_own_numbers(a.content, b.content), 240),
         'numbers_b', simdup_report_start(simdup_own_numbers(b.content, a.content), 240),
         'differences', simdup_report_differences(coalesce(a.content, ''), coalesce(b.content, ''))
           || CASE WHEN a.cut OR b.cut THEN '[["cut"]]'::jsonb ELSE '[]' END)
-      ORDER BY p.place), '[]') AS examples
+      ORDER BY a.rank DESC), '[]') AS examples
     FROM asked AS q
-    CROSS JOIN shown_pairs AS p
-    LEFT JOIN texts AS a ON a.rank = -p.place AND a.place = p.place_a
-    LEFT JOIN texts AS b ON b.rank = -p.place AND b.place = p.place_b
-    LEFT JOIN decided AS d ON d.a = p.a AND d.b = p.b
-    WHERE p.is_example),
+    CROSS JOIN letters AS a
+    JOIN letters AS b ON b.rank = a.rank AND b.member = 2
+    LEFT JOIN decided AS d ON d.a = a.key AND d.b = b.key
+    WHERE a.rank < 0 AND a.member = 1)
 
-  -- figures, by scope and in all
-  scopes AS MATERIALIZED (
-    SELECT grouping(r.part) = 1 AS is_all, min(r.scope) AS scope, coalesce(sum(r.n), 0) AS counted,
-      coalesce(sum(r.n) FILTER (WHERE r.nth = 1), 0) AS n_distinct,
-      count(*) FILTER (WHERE r.nth = 1 AND r.n_same > 1) AS equal_sets,
-      count(*) FILTER (WHERE r.n_same > 1) AS equal_rows, count(*) FILTER (WHERE r.member = 1) AS clusters,
-      count(r.member) AS in_clusters, count(*) FILTER (WHERE r.is_repeat) AS repeats,
-      coalesce(max(r.size), least(count(*), 1)) AS largest,
-      coalesce(sum(r.n) FILTER (WHERE r.id IS NULL), 0) AS n_alone,
-      row_number() OVER (PARTITION BY grouping(r.part) ORDER BY sum(r.n) DESC, min(r.place)) AS rank
-    FROM rows AS r
-    WHERE r.part IS NOT NULL
-    GROUP BY GROUPING SETS ((), (r.part))),
-  figures AS MATERIALIZED (
-    SELECT f.*, s.*, (SELECT sum(r.n) FROM rows AS r) AS n
-    FROM scopes AS f CROSS JOIN (
-      SELECT count(*) AS n_scopes, coalesce(sum(s.counted * (s.counted - 1) / 2), 0) AS n_pairs,
-        jsonb_agg(jsonb_build_object('scope', s.scope, 'rows', s.counted, 'repeats', s.repeats,
-          'clusters', s.clusters, 'largest', s.largest) ORDER BY s.rank) FILTER (WHERE s.rank <= 100) AS kept
-      FROM scopes AS s
-      WHERE NOT s.is_all) AS s
-    WHERE f.is_all),
-  sizes_to AS (
-    SELECT coalesce(jsonb_agg(jsonb_build_object('from', s.most / 2 + 1, 'to', s.most, 'clusters', s.n)
-      ORDER BY s.most), '[]') AS sizes
-    FROM (
-      -- the next power of two
-      SELECT 1::bigint << length(ltrim((r.size - 1)::bit(40)::text, '0')) AS most, count(*) AS n
-      FROM rows AS r
-      WHERE r.member = 1
-      GROUP BY 1) AS s),
-  distances AS (
-    SELECT sum(c.found[k.distance + 1]) AS n, jsonb_agg(jsonb_build_object(
-      'distance', k.distance, 'pairs', c.found[k.distance + 1], 'by_chance', round((f.n_pairs
-        * (c.chances[k.distance + 1] - coalesce(c.chances[k.distance], 0)))::numeric, 6))
-      ORDER BY k.distance) AS distances
-    FROM asked AS q
-    CROSS JOIN figures AS f
-    JOIN rows AS c ON c.chances IS NOT NULL
-    CROSS JOIN LATERAL generate_series(0, q.max_distance) AS k (distance)),
-  periods AS (
-    SELECT p.unit, jsonb_agg(jsonb_build_object('from', p.first_day, 'rows', p.n, 'repeats', p.repeats)
-      ORDER BY p.first_day) AS counts
-    FROM (
-      -- no timestamp is as early as the first days of the first month
-      SELECT u.unit, CASE WHEN r.day < '4714-12-01 BC' THEN '4714-11-24 BC'
-          ELSE date_trunc(u.unit, r.day::timestamp)::date END AS first_day,
-        sum(r.n) AS n, count(*) FILTER (WHERE r.is_repeat) AS repeats
-      FROM rows AS r
-      CROSS JOIN (SELECT CASE WHEN max(r.day) - min(r.day) < 182 THEN 'week' ELSE 'month' END FROM rows AS r)
-        AS u (unit)
-      WHERE r.day IS NOT NULL
-      GROUP BY 1, 2) AS p
-    GROUP BY p.unit)
-
-  SELECT jsonb_build_object('version', 1,
+  SELECT jsonb_build_object('version', 1, 'examples', e.examples,
       'settings', jsonb_build_object('query', q.statement, 'max_distance', q.max_distance, 'method', q.method,
         'min_resemblance', q.min_resemblance, 'w', q.w, 'unit', q.unit, 'max_groups', max_groups,
         'groups', groups::text, 'has_content', q.has_content, 'columns', q.names),
-      'counts', jsonb_build_object('rows', f.n, 'with_fingerprint', f.counted,
-        'without_fingerprint', f.n - f.counted, 'distinct_fingerprints', f.n_distinct,
-        'equal_sets', f.equal_sets, 'equal_rows', f.equal_rows, 'repeats', f.repeats, 'clusters', f.clusters,
-        'cluster_rows', f.in_clusters, 'largest', f.largest)
-        || CASE WHEN groups IS NULL THEN '{}' ELSE jsonb_build_object('without_case', f.n_alone) END,
-      'sizes', z.sizes, 'distances', d.distances,
-      'cases', jsonb_build_object('all', f.clusters, 'kept', k.kept),
-      'rows', jsonb_build_object('all', f.in_clusters, 'kept', r.kept),
-      'pairs', jsonb_build_object('all', d.n, 'kept', p.kept),
-      'examples', e.examples)
-    || coalesce((SELECT jsonb_build_object('periods', jsonb_build_object(
-      'column', q.day_column, 'unit', t.unit, 'counts', t.counts)) FROM periods AS t), '{}')
-    || CASE WHEN q.has_scope AND f.n_scopes > 0
-      THEN jsonb_build_object('scopes', jsonb_build_object('all', f.n_scopes, 'kept', f.kept)) ELSE '{}' END
+      'counts', l.of #> '{counts,0}', 'sizes', l.of -> 'sizes', 'distances', l.of -> 'distances',
+      'cases', jsonb_build_object('all', l.of #> '{counts,0,clusters}', 'kept', k.kept),
+      'rows', jsonb_build_object('all', l.of #> '{counts,0,cluster_rows}', 'kept', r.kept),
+      'pairs', jsonb_build_object('all', l.of #> '{all,0,pairs}', 'kept', l.of -> 'pairs'))
+    || CASE WHEN l.of ? 'periods' THEN jsonb_build_object('periods', jsonb_build_object(
+      'column', q.day_column, 'unit', l.of #> '{all,0,unit}', 'counts', l.of -> 'periods')) ELSE '{}' END
+    || CASE WHEN q.has_scope AND l.of ? 'scopes' THEN jsonb_build_object('scopes', jsonb_build_object(
+      'all', l.of #> '{all,0,scopes}', 'kept', l.of -> 'scopes')) ELSE '{}' END
     || coalesce(q.grouped, '{}') || jsonb_build_object('made', jsonb_build_object(
       'at', to_char(q.started AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
       'seconds', round(extract(epoch FROM clock_timestamp() - q.started), 3),
       'postgresql', current_setting('server_version'), 'simdup', x.extversion))
-  FROM asked AS q, figures AS f, sizes_to AS z, distances AS d, kept_cases AS k, kept_rows AS r,
-    kept_pairs AS p, examples AS e, pg_extension AS x
+  FROM asked AS q, lists AS l, kept_cases AS k, kept_rows AS r, examples AS e, pg_extension AS x
   WHERE x.extname = 'simdup';
 END;
 COMMENT ON FUNCTION simdup_report(regclass, integer, text, float8, integer, text, integer, regclass) IS

@@ -168,6 +168,7 @@ add_row(void *arg, TupleTableSlot *slot)
 	int scope = place[SIMDUP_SOURCE_SCOPE];
 	int cluster = place[SIMDUP_SOURCE_CLUSTER];
 	int day = place[SIMDUP_SOURCE_DAY];
+	DateADT date;
 	SimdupRow row = {.key = slot->tts_values[place[SIMDUP_SOURCE_KEY]],
 					 .no_fp = isnull[place[SIMDUP_SOURCE_FP]],
 					 .no_content = content < 0 || isnull[content],
@@ -202,8 +203,12 @@ add_row(void *arg, TupleTableSlot *slot)
 		return;
 	grouping->days = simdup_grow(grouping->days, &grouping->n_days, rows->n,
 								 sizeof(DateADT));
-	grouping->days[rows->n - 1] =
+	date =
 		isnull[day] ? DATEVAL_NOBEGIN : DatumGetDateADT(slot->tts_values[day]);
+	/* a timestamp has no later one */
+	if (date >= TIMESTAMP_END_JULIAN - POSTGRES_EPOCH_JDATE)
+		date = DATEVAL_NOBEGIN;
+	grouping->days[rows->n - 1] = date;
 }
 
 SimdupRows *

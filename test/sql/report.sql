@@ -63,6 +63,20 @@ FROM (VALUES ('leader', NULL::float8), ('leader', 0.6), ('connected', NULL)) AS 
   LATERAL (SELECT count(*) AS clusters, sum(n) AS rows FROM (
     SELECT count(*) AS n FROM (SELECT simdup_cluster(id, fp, body, 3, min_resemblance, method) OVER (PARTITION BY district ORDER BY id) AS cluster FROM family) AS x
     GROUP BY cluster HAVING count(*) > 1) AS s) AS c;
+-- figures of random rows beside SQL: equal rows, pairs of all with all, scopes, months; texts do not count among pairs
+CREATE TABLE chance AS SELECT i AS key, nullif((random() * 7)::bigint << (random() * 40)::int # ((random() * 3)::bigint << 50), 2)::simhash64 AS fp, 'Letter ' || (random() * 9)::int || ' of lamps' AS content,
+  nullif((random() * 4)::int, 2) AS scope, nullif(date '2024-01-01' + (random() * 300)::int, '2024-03-01') AS day FROM generate_series(1, 400) AS i;
+CREATE VIEW counted AS SELECT * FROM chance WHERE fp IS NOT NULL;
+CREATE VIEW near AS SELECT a.key AS a, b.key AS b, a.fp <~> b.fp AS distance FROM counted AS a JOIN counted AS b ON a.key < b.key AND a.scope IS NOT DISTINCT FROM b.scope AND a.fp <~> b.fp <= 3;
+SELECT method, min_resemblance, r #> '{counts,with_fingerprint}' = to_jsonb((SELECT count(*) FROM counted)) AND r #> '{counts,rows}' = '400' AS rows,
+  (r #> '{counts,distinct_fingerprints}', r #> '{counts,equal_sets}', r #> '{counts,equal_rows}')
+    = (SELECT to_jsonb(count(DISTINCT fp)), to_jsonb(count(*) FILTER (WHERE n > 1)), to_jsonb(sum(n) FILTER (WHERE n > 1)) FROM (SELECT concat(scope, ':', fp) AS fp, count(*) AS n FROM counted GROUP BY 1) AS f) AS equal,
+  (SELECT jsonb_agg(d -> 'pairs' ORDER BY d -> 'distance') FROM jsonb_array_elements(r -> 'distances') AS d) = (SELECT jsonb_agg((SELECT count(*) FROM near WHERE distance = k) ORDER BY k) FROM generate_series(0, 3) AS k) AS pairs,
+  (SELECT array_agg(p ORDER BY p) FROM (SELECT ROW(least((p ->> 0)::int, (p ->> 1)::int), greatest((p ->> 0)::int, (p ->> 1)::int), (p ->> 2)::int) AS p FROM jsonb_array_elements(r #> '{pairs,kept}') AS p) AS p)
+    = (SELECT array_agg(ROW(a, b, distance) ORDER BY ROW(a, b, distance)) FROM near) AS listed,
+  (SELECT jsonb_object_agg(coalesce(s ->> 'scope', '-'), s -> 'rows') FROM jsonb_array_elements(r #> '{scopes,kept}') AS s) = (SELECT jsonb_object_agg(coalesce(scope::text, '-'), n) FROM (SELECT scope, count(*) AS n FROM counted GROUP BY 1) AS s) AS scopes,
+  (SELECT jsonb_object_agg(p ->> 'from', p -> 'rows') FROM jsonb_array_elements(r #> '{periods,counts}') AS p) = (SELECT jsonb_object_agg(month, n) FROM (SELECT to_char(day, 'YYYY-MM-01') AS month, count(*) AS n FROM counted WHERE day IS NOT NULL GROUP BY 1) AS m) AS months
+FROM (VALUES ('leader', NULL::float8), ('leader', 0.6), ('connected', 0.6)) AS v (method, min_resemblance), LATERAL (SELECT simdup_report('chance', 3, method, min_resemblance) AS r) AS r;
 -- the first and the last days there are, by month and by week
 CREATE TABLE day AS SELECT i AS key, simhash64 '00000000000000ff' AS fp, at
 FROM unnest(ARRAY['4714-11-24 BC', '4713-01-01 BC', '2024-02-29', NULL, '294276-12-31', '5874897-12-31', '-infinity']::date[]) WITH ORDINALITY AS u (at, i);
@@ -179,5 +193,5 @@ SELECT octet_length(r::text) < 200000 AS small, m -> 'key' AS key, m -> 'cut' AS
 FROM simdup_report('large') AS r, jsonb_array_elements(r #> '{cases,kept,0,members}') AS m;
 
 SET client_min_messages = warning;
-DROP TABLE letter, family, many, large, day, scoped, equal CASCADE;
+DROP TABLE letter, family, chance, many, large, day, scoped, equal CASCADE;
 DROP FUNCTION lines;
