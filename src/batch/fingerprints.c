@@ -90,7 +90,7 @@ simdup_rows_distinct(SimdupRows *rows)
 	fingerprints->scope_starts =
 		simdup_alloc(((Size) fingerprints->n_scopes + 1) * sizeof(uint32));
 	if (rows->contents != NULL)
-		simdup_stored_texts_finish(rows->contents, (Size) rows->budget / 4);
+		simdup_stored_texts_finish(rows->contents, (Size) rows->budget * 3 / 8);
 	fingerprints->number_file = create_file(rows, sizeof(uint32));
 	fingerprints->fingerprint_file =
 		create_file(rows, sizeof(SimdupFingerprint));

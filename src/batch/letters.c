@@ -129,7 +129,7 @@ static void
 end_shingle(SimdupLetters *letters, SimdupPairSort *shared, const uint64 *at,
 			uint32 *holders, uint32 n)
 {
-	int64 id = simdup_tempfile_size(letters->holders) / (int64) sizeof(uint32);
+	uint64 id = letters->next_id;
 	uint32 n_sharers = 0;
 	uint64 shingle;
 
@@ -140,9 +140,13 @@ end_shingle(SimdupLetters *letters, SimdupPairSort *shared, const uint64 *at,
 				errmsg("too many common words for one partition"));
 	for (uint32 i = 0; i < n; i++)
 		holders[i] = (uint32) (at[i] >> 32);
-	simdup_tempfile_append(letters->holders, &n, sizeof(n));
-	simdup_tempfile_append(letters->holders, holders, n * sizeof(uint32));
-	shingle = (uint64) id << 32 | block_of(n, holders);
+	letters->next_id += n + 1;
+	if (letters->holders != NULL)
+	{
+		simdup_tempfile_append(letters->holders, &n, sizeof(n));
+		simdup_tempfile_append(letters->holders, holders, n * sizeof(uint32));
+	}
+	shingle = id << 32 | block_of(n, holders);
 	for (uint32 i = 0; i < n; i++)
 	{
 		simdup_pairsort_put(shared, at[i], shingle);
@@ -217,18 +221,19 @@ simdup_letters_begin(SimdupLetters *letters, const SimdupDistinct *distinct)
 {
 	SimdupRows *rows = distinct->fingerprints->rows;
 	Size n = (Size) rows->n + 1;
-	SimdupPairSort *sort = simdup_pairsort_begin(rows->budget / 8);
+	SimdupPairSort *sort = simdup_pairsort_begin(rows->budget / 4);
 	SimdupPairSort *shared;
 
-	*letters = (SimdupLetters){.rows = rows, .memory = rows->budget / 10};
+	*letters = (SimdupLetters){.rows = rows, .memory = rows->budget / 8};
 	letters->size = simdup_alloc0(n * sizeof(uint32));
 	letters->starts = simdup_alloc0(n * sizeof(uint64));
 	read_letters(letters, distinct->rows.distinct, sort);
-	letters->holders = create_file((Size) letters->memory);
+	if (rows->options.method == SIMDUP_TEMPLATES)
+		letters->holders = create_file((Size) letters->memory);
 	letters->sharers = create_file((Size) letters->memory);
-	letters->shingles = create_file((Size) letters->memory);
+	letters->shingles = create_file((Size) rows->budget / 4);
 	letters->candidates = simdup_pairsort_begin(letters->memory);
-	shared = simdup_pairsort_begin(rows->budget / 8);
+	shared = simdup_pairsort_begin(rows->budget / 4);
 	list_holders(letters, sort, shared);
 	simdup_pairsort_end(sort);
 	simdup_pairsort_perform(shared);

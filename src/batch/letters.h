@@ -36,7 +36,9 @@ typedef struct SimdupLetters
 	uint32 *size;	/* by row: shingles; 0: no letter */
 	uint64 *starts; /* by row, and one more: in the file of shingles */
 	SimdupTempFile *shingles; /* SimdupShared, by row and place */
-	SimdupTempFile *holders; /* by id: the number of letters, and the letters */
+	uint64 next_id;			  /* of a shared shingle */
+	/* of templates, by id: the number of letters, and the letters; or NULL */
+	SimdupTempFile *holders;
 	/*
 	 * Lists of letters with a common sampled shingle. Sorted by row: where such a
 	 * list is, and how many letters of it are candidates.

@@ -23,8 +23,8 @@
  * as long as a sample says that its pairs are few, and is often the whole table.
  */
 
-/* Pairs of a range for each row of the table, beyond those that fit in memory. */
-#define FEW_PAIRS 4
+/* Pairs of a range, if they fit in memory. It may have one for each row of the table. */
+#define MOST_PAIRS 1000000
 
 /* Rows of a range that are compared with each other to estimate its pairs. */
 #define SAMPLE_SIZE 2048
@@ -90,8 +90,7 @@ find_end(Leader *l)
 {
 	double n = l->distinct->rows.n_rows;
 	double budget = (double) l->distinct->fingerprints->rows->budget;
-	double most = Max(budget / 4 / sizeof(SimdupSortItem),
-					  l->distinct->contents == NULL ? FEW_PAIRS * n : n);
+	double most = Max(Min(budget / 8 / sizeof(SimdupSortItem), MOST_PAIRS), n);
 	double n_rows = n - l->from;
 
 	while (n_rows * n_rows / 2 > most)
@@ -166,7 +165,7 @@ static void
 group_range(Leader *l)
 {
 	SimdupDistinct *d = l->distinct;
-	Size memory = (Size) d->fingerprints->rows->budget / 4;
+	Size memory = (Size) d->fingerprints->rows->budget / 8;
 
 	memset(l->bits, 0, d->rows.n_rows);
 	l->any_needs_all = false;
@@ -266,7 +265,7 @@ group_by_leader(SimdupDistinct *distinct, const SimdupConstraints *constraints)
 		if (distinct->contents != NULL && l.most_offers == 0)
 		{
 			l.most_offers =
-				(Size) fingerprints->rows->budget / 2 / sizeof(SimdupSortItem);
+				(Size) fingerprints->rows->budget / 4 / sizeof(SimdupSortItem);
 			l.offers = simdup_alloc(l.most_offers * sizeof(SimdupSortItem));
 		}
 		show_range(&l, 1);

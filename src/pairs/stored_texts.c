@@ -27,16 +27,20 @@
 
 /*
  * What is known of a set without its words: their number, and for shingles which
- * values of SUMMARY_BITS occur among their hashes. A bit that only one of two sets
+ * remainders of SUMMARY_BITS occur among their hashes. A bit that only one of two sets
  * has is a shingle that they do not share. So most sets that do not resemble each
- * other need no merge.
+ * other need no merge. The remainders of FIRST_BITS, which are compared first, tell
+ * short sets apart, and need less of the processor's cache.
  */
+#define FIRST_BITS 1024
 #define SUMMARY_BITS 4096
 
 typedef struct Summary
 {
 	uint32 n;
+	uint32 n_first;
 	uint32 n_bits;
+	uint64 first[FIRST_BITS / 64];
 	uint64 bits[SUMMARY_BITS / 64];
 } Summary;
 
@@ -131,8 +135,7 @@ simdup_text_cache_begin(SimdupShingling shingling, uint32 n,
 	contents->n = n;
 	contents->get = get;
 	contents->arg = arg;
-	simdup_tempfile_cache(contents->sets, memory / 2, 0);
-	simdup_stored_texts_finish(contents, memory / 2);
+	simdup_stored_texts_finish(contents, memory);
 	return contents;
 }
 
@@ -230,17 +233,21 @@ number_late(SimdupStoredTexts *contents)
 void
 simdup_stored_texts_finish(SimdupStoredTexts *contents, Size memory)
 {
-	Size n_slots = Max(memory / sizeof(SummarySlot), 16);
+	Size n_slots = Max(memory / 2 / sizeof(SummarySlot), 16);
 
 	if (contents->late != NULL)
 		number_late(contents);
 	contents->set_at = simdup_alloc(((Size) contents->n + 1) * sizeof(int64));
 	for (uint32 i = 0; i < contents->n; i++)
 		contents->set_at[i] = NO_SET;
-	contents->n_slots = (uint32) Min(n_slots, (Size) contents->n + 1);
+	n_slots = Min(n_slots, (Size) contents->n + 1);
+	contents->n_slots = (uint32) n_slots;
 	contents->slots = simdup_alloc(contents->n_slots * sizeof(SummarySlot));
 	for (uint32 i = 0; i < contents->n_slots; i++)
 		contents->slots[i].number = NO_NUMBER;
+	simdup_tempfile_cache(contents->sets,
+						  memory - Min(memory, n_slots * sizeof(SummarySlot)),
+						  0);
 }
 
 uint32
@@ -267,6 +274,16 @@ sketch_words(VarBit *sketch)
 	return words;
 }
 
+/* Set a bit. Return whether it was not set. */
+static bool
+set_bit(uint64 *bits, uint64 bit)
+{
+	uint64 before = bits[bit / 64];
+
+	bits[bit / 64] |= UINT64CONST(1) << bit % 64;
+	return bits[bit / 64] != before;
+}
+
 /*
  * Make the words of a content, which are the ascending hashes of its shingles or its
  * bits. Keep them in the file.
@@ -285,11 +302,8 @@ make_set(SimdupStoredTexts *contents, uint32 number, Summary *summary)
 	*summary = (Summary){.n = (uint32) set.n};
 	for (size_t i = 0; i < set.n; i++)
 	{
-		uint64 bit = set.hashes[i] % SUMMARY_BITS;
-		uint64 *word = &summary->bits[bit / 64];
-
-		summary->n_bits += (*word >> bit % 64 & 1) == 0;
-		*word |= UINT64CONST(1) << bit % 64;
+		summary->n_first += set_bit(summary->first, set.hashes[i] % FIRST_BITS);
+		summary->n_bits += set_bit(summary->bits, set.hashes[i] % SUMMARY_BITS);
 	}
 	contents->set_at[number] =
 		simdup_tempfile_append(contents->sets, summary, sizeof(*summary));
@@ -341,18 +355,33 @@ simdup_stored_texts_set(SimdupStoredTexts *contents, uint32 row, int buffer)
 	return set;
 }
 
-/* Return the most that two sets of shingles can resemble each other. */
-SIMDUP_POPCNT_CLONES
-static double
-upper_bound(const Summary *a, const Summary *b)
+/* Return the most shingles that two sets share, if they share these bits. */
+static uint32
+most_common(const Summary *a, const Summary *b, uint32 a_bits, uint32 b_bits,
+			uint32 both)
 {
+	return Min(a->n - (a_bits - both), b->n - (b_bits - both));
+}
+
+/* Check whether two sets of shingles may resemble each other this much. */
+SIMDUP_POPCNT_CLONES
+static bool
+may_resemble(const Summary *a, const Summary *b, double min_resemblance)
+{
+	double sum = (double) a->n + b->n;
 	uint32 both = 0;
 	uint32 common;
 
+	for (int i = 0; i < FIRST_BITS / 64; i++)
+		both += (uint32) simdup_popcount64(a->first[i] & b->first[i]);
+	common = most_common(a, b, a->n_first, b->n_first, both);
+	if (common / (sum - common) < min_resemblance)
+		return false;
+	both = 0;
 	for (int i = 0; i < SUMMARY_BITS / 64; i++)
 		both += (uint32) simdup_popcount64(a->bits[i] & b->bits[i]);
-	common = Min(a->n - (a->n_bits - both), b->n - (b->n_bits - both));
-	return (double) common / (double) (a->n + b->n - common);
+	common = most_common(a, b, a->n_bits, b->n_bits, both);
+	return common / (sum - common) >= min_resemblance;
 }
 
 double
@@ -369,8 +398,8 @@ simdup_stored_texts_resemblance(SimdupStoredTexts *contents, uint32 a, uint32 b,
 	if (contents->compared.number != own)
 		contents->compared = (SummarySlot){own, *summary_of(contents, own)};
 	if (!contents->by_sketch && contents->compared.summary.n > 0 &&
-		upper_bound(&contents->compared.summary, summary_of(contents, other)) <
-			min_resemblance)
+		!may_resemble(&contents->compared.summary, summary_of(contents, other),
+					  min_resemblance))
 		return -1;
 	x = simdup_stored_texts_set(contents, a, 0);
 	y = simdup_stored_texts_set(contents, b, 1);

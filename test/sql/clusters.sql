@@ -229,9 +229,29 @@ BEGIN
   END LOOP;
 END $$;
 SELECT count(*) FILTER (WHERE near <> leader) AS wrong FROM on_disk JOIN naive USING (id);
+-- decisions across ranges: a row with cannot-links chooses among all leaders before it
+SET client_min_messages = error; -- contradictions are passed over
+CREATE TABLE source AS SELECT id AS key, fp, body AS content FROM ball;
+SELECT simdup_group(g || v, 'source', 6, min_resemblance => r, w => 1, unit => 'word')
+FROM unnest(ARRAY['few', 'many']) AS g, (VALUES ('_near', NULL), ('_verified', 0.75)) AS o (v, r);
+SELECT count(*)
+FROM unnest(ARRAY['few', 'many']) AS g, unnest(ARRAY['_near', '_verified']) AS v, (
+  SELECT i % 3 = 0 AS same, array_agg(i) AS a, array_agg(CASE WHEN i % 4 = 0 THEN i + 1 ELSE 1 + (hashint4(i) & 2047) END) AS b
+  FROM generate_series(1, 2300, 5) AS i GROUP BY 1) AS d,
+  simdup_decide(g || v, a, b, same, refresh => false);
+SET maintenance_work_mem = '512MB';
+SELECT count(*) FROM unnest(ARRAY['few_near', 'few_verified']) AS g, simdup_regroup(g);
+SET maintenance_work_mem = '1MB';
+SELECT count(*) FROM unnest(ARRAY['many_near', 'many_verified']) AS g, simdup_regroup(g);
+SELECT count(DISTINCT f.id) AS groups, count(*) FILTER (WHERE f.id IS DISTINCT FROM m.id) AS wrong FROM few_near AS f FULL JOIN many_near AS m USING (key)
+UNION ALL
+SELECT count(DISTINCT f.id), count(*) FILTER (WHERE f.id IS DISTINCT FROM m.id) FROM few_verified AS f FULL JOIN many_verified AS m USING (key);
+SELECT FROM unnest(ARRAY['few', 'many']) AS g, unnest(ARRAY['_near', '_verified']) AS v, simdup_ungroup(g || v, with_decisions => true);
+RESET client_min_messages;
+RESET maintenance_work_mem;
 RESET work_mem;
 RESET hash_mem_multiplier;
-DROP TABLE ball, on_disk, naive;
+DROP TABLE ball, on_disk, naive, source;
 -- one fingerprint for texts that have nothing in common; one text that everybody sends
 CREATE TABLE monster AS SELECT i AS id, simhash64 '0123456789abcdef' AS fp, md5(i::text) || ' ' || md5((-i)::text) || ' ' || md5((i + 0.5)::text) AS body FROM generate_series(1, 500) AS i;
 INSERT INTO monster SELECT i, '0123456789abcdee', 'Please repair the lamp in front of our house, ' || repeat('it has been dark for weeks now ', i % 3 + 1) FROM generate_series(1001, 4000) AS i;
