@@ -22,8 +22,11 @@
 
 static int progress_interval_ms = 5000;
 
+/* A batch that reports, in a memory context of its own. */
 typedef struct Progress
 {
+	MemoryContextCallback callback;
+	struct Progress *outer;
 	const char *function;
 	const char *phase;
 	int64 done;
@@ -31,15 +34,9 @@ typedef struct Progress
 } Progress;
 
 /* The innermost batch: a function in a batch's source may run another. */
-static Progress progress;
+static Progress *progress;
 static int progress_calls;
 static TimestampTz last_report;
-
-typedef struct ProgressEnd
-{
-	MemoryContextCallback callback;
-	Progress outer;
-} ProgressEnd;
 
 void
 simdup_progress_init(void)
@@ -51,36 +48,45 @@ simdup_progress_init(void)
 							NULL);
 }
 
-/* End the reports when the batch's memory context goes. */
+/*
+ * End the reports when the batch's memory context goes. An error may free an outer
+ * batch's context before that of an inner one.
+ */
 static void
 progress_end(void *arg)
 {
-	ProgressEnd *end = arg;
+	Progress **batch = &progress;
 
-	progress = end->outer;
+	while (*batch != arg)
+		batch = &(*batch)->outer;
+	*batch = (*batch)->outer;
 	pgstat_report_appname(application_name);
 }
 
 void
 simdup_progress_begin(const char *function, bool goes_on)
 {
-	ProgressEnd *end = palloc(sizeof(ProgressEnd));
+	Progress *batch = palloc0(sizeof(Progress));
 
-	end->outer = progress;
-	end->callback.func = progress_end;
-	end->callback.arg = end;
-	MemoryContextRegisterResetCallback(CurrentMemoryContext, &end->callback);
-	if (!goes_on && progress.function == NULL)
+	batch->callback.func = progress_end;
+	batch->callback.arg = batch;
+	MemoryContextRegisterResetCallback(CurrentMemoryContext, &batch->callback);
+	if (!goes_on && progress == NULL)
 		last_report = GetCurrentTimestamp();
-	progress = (Progress){.function = function, .phase = "starting"};
+	batch->function = function;
+	batch->phase = "starting";
+	batch->outer = progress;
+	progress = batch;
 }
 
 void
 simdup_progress_phase(const char *phase, int64 total)
 {
-	progress.phase = phase;
-	progress.done = 0;
-	progress.total = total;
+	if (progress == NULL)
+		return;
+	progress->phase = phase;
+	progress->done = 0;
+	progress->total = total;
 }
 
 void
@@ -97,17 +103,17 @@ simdup_progress_poll(int64 done)
 	char total[32] = "";
 	char message[NAMEDATALEN + 128];
 
-	if (progress.function == NULL || progress_interval_ms == 0)
+	if (progress == NULL || progress_interval_ms == 0)
 		return;
-	progress.done = Max(progress.done, done);
+	progress->done = Max(progress->done, done);
 	now = GetCurrentTimestamp();
 	if (!TimestampDifferenceExceeds(last_report, now, progress_interval_ms))
 		return;
 	last_report = now;
-	if (progress.total > 0)
-		snprintf(total, sizeof(total), " of " INT64_FORMAT, progress.total);
+	if (progress->total > 0)
+		snprintf(total, sizeof(total), " of " INT64_FORMAT, progress->total);
 	snprintf(message, sizeof(message), "%s: %s, " INT64_FORMAT "%s",
-			 progress.function, progress.phase, progress.done, total);
+			 progress->function, progress->phase, progress->done, total);
 	ereport(NOTICE, errmsg_internal("%s", message));
 	pgstat_report_appname(message);
 }
