@@ -140,11 +140,12 @@ end_shingle(SimdupLetters *letters, SimdupPairSort *shared, const uint64 *at,
 				errmsg("too many common words for one partition"));
 	for (uint32 i = 0; i < n; i++)
 		holders[i] = (uint32) (at[i] >> 32);
-	letters->next_id += n + 1;
+	letters->next_id++;
 	if (letters->holders != NULL)
 	{
 		simdup_tempfile_append(letters->holders, &n, sizeof(n));
 		simdup_tempfile_append(letters->holders, holders, n * sizeof(uint32));
+		letters->next_id += n;
 	}
 	shingle = id << 32 | block_of(n, holders);
 	for (uint32 i = 0; i < n; i++)
