@@ -148,7 +148,7 @@ BEGIN ATOMIC
           ARRAY(SELECT r.key FROM rows AS r WHERE r.member > 0), (SELECT q.names FROM asked AS q)) AS s
           ON s.key = r.key
         WHERE r.member IS NOT NULL
-        ORDER BY r.rank, r.member) AS t
+        ORDER BY r.rank, r.member, s.content, s.columns) AS t
       WINDOW before AS (PARTITION BY t.rank ORDER BY t.member)) AS t
       ON t.rank = r.rank AND t.member = r.member AND (t.n <= 2 OR t.bytes < 4194304 OR t.content IS NULL)
     WHERE r.list IS NULL),

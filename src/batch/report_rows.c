@@ -8,6 +8,7 @@
 #include "postgres.h"
 #include "compat.h"
 
+#include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
@@ -73,6 +74,7 @@ typedef struct ReportRows
 	/* pairs of fingerprints: the nearest, as distance, a, b; then room for more */
 	SimdupSortItem *nearest;
 	Size n_nearest;
+	SimdupSortItem farthest; /* of the nearest, when they were cut */
 	/* some of each distance, as chance, a, b */
 	SimdupSortItem examples[SIMHASH64_BITS + 1][N_EXAMPLES];
 } ReportRows;
@@ -83,6 +85,8 @@ cut_nearest(ReportRows *r)
 {
 	simdup_sort_pairs(r->nearest, r->n_nearest);
 	r->n_nearest = Min(r->n_nearest, N_NEAREST);
+	if (r->n_nearest == N_NEAREST)
+		r->farthest = r->nearest[N_NEAREST - 1];
 }
 
 /*
@@ -112,8 +116,7 @@ take_pair(void *arg, uint32 a, uint32 b, uint32 distance)
 			r->examples[distance][i] = example;
 			example = next;
 		}
-	if (r->n_nearest >= N_NEAREST &&
-		!simdup_item_less(&pair, &r->nearest[N_NEAREST - 1]))
+	if (!simdup_item_less(&pair, &r->farthest))
 		return;
 	r->nearest[r->n_nearest++] = pair;
 	if (r->n_nearest == 2 * N_NEAREST)
@@ -701,6 +704,7 @@ simdup_report_rows(PG_FUNCTION_ARGS)
 	r.position = simdup_alloc((n + 1) * sizeof(uint32));
 	r.nearest = simdup_alloc(2 * N_NEAREST * sizeof(SimdupSortItem));
 	memset(r.examples, 0xff, sizeof(r.examples));
+	r.farthest.value = UINT64_MAX;
 	count_equal(&r);
 	if (PG_ARGISNULL(1) && options.method != SIMDUP_GIVEN)
 		r.first = simdup_find_groups(fingerprints, NULL, take_pair, &r);

@@ -90,6 +90,10 @@ SELECT r #> '{counts,clusters}' AS clusters, r #> '{distances,0,pairs}' AS pairs
 CREATE TABLE equal AS SELECT i AS key, CASE WHEN i > 10000 THEN i ELSE 0 END::bigint::simhash64 AS fp FROM generate_series(1, 10002) AS i;
 SELECT r #> '{pairs,all}' AS pairs, jsonb_array_length(r #> '{pairs,kept}') AS listed, r #> '{pairs,kept,0}' AS first, r #> '{pairs,kept,-1}' AS last, r #> '{examples,0}' AS example
 FROM simdup_report('equal', 0) AS r;
+-- of more near pairs than are listed, the nearest
+CREATE TABLE close AS SELECT i AS key, (hashint8extended(i, 39) & ((1::bigint << 20) - 1))::simhash64 AS fp FROM generate_series(1, 2500) AS i;
+SELECT d -> 'distance' AS distance, d -> 'pairs' AS pairs, (SELECT count(*) FROM jsonb_array_elements(r #> '{pairs,kept}') AS p WHERE p -> 2 = d -> 'distance') AS listed
+FROM simdup_report('close', 4) AS r, jsonb_array_elements(r -> 'distances') AS d;
 -- a text is cut between words
 SELECT simdup_report_start(t, 9) FROM unnest(ARRAY['one two three', 'one two t', E'one\n  twothree', '0123456789', NULL]) AS t;
 -- a key whose = is not in the catalogs' schema, and more columns than a function takes arguments
