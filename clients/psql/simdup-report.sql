@@ -34,7 +34,10 @@ CREATE TEMPORARY VIEW duplicate_source AS SELECT :key AS key, :fp AS fp, (:body)
 \set source pg_temp.duplicate_source
 \set name :table
 \endif
-SELECT :'source'::pg_catalog.regclass::pg_catalog.oid AS source \gset
+SELECT :'source'::pg_catalog.regclass::pg_catalog.oid AS source,
+  CASE WHEN :'groups' OPERATOR(pg_catalog.<>) ''
+    THEN :'groups'::pg_catalog.text::pg_catalog.regclass::pg_catalog.oid::pg_catalog.text
+    ELSE '' END AS groups \gset
 SET search_path = pg_catalog, pg_temp;
 \if :{?title} \else
 SELECT format('Near-duplicates in %s, %s', :'name', current_date) AS title \gset

@@ -15,8 +15,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/search/sort.h"
-
 extern void *simdup_alloc(size_t size);
 extern void *simdup_alloc0(size_t size);
 
@@ -47,6 +45,8 @@ extern void simdup_sort(void *array, size_t n, size_t width,
 
 /* Pairs of numbers, sorted: in memory, and on disk beyond it. */
 
+struct SimdupSortItem;
+
 typedef struct SimdupPairSort SimdupPairSort;
 
 /* Return a new sort with this many bytes of memory, and at least 128 kB. */
@@ -66,7 +66,8 @@ extern bool simdup_pairsort_get(SimdupPairSort *sort, uint64_t *first,
 
 /* Get the next pairs, at most `most`; return their number, 0 at the end. */
 extern size_t simdup_pairsort_get_list(SimdupPairSort *sort,
-									   SimdupSortItem *pairs, size_t most);
+									   struct SimdupSortItem *pairs,
+									   size_t most);
 
 /* Check for interrupts. Long computations do at least every few milliseconds. */
 extern void simdup_check_interrupts(void);

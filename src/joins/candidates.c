@@ -14,6 +14,7 @@
 
 #include "executor/executor.h"
 
+#include "core/search/sort.h"
 #include "joins/state.h"
 #include "server/progress.h"
 

@@ -10,6 +10,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "core/search/sort.h"
 #include "joins/state.h"
 #include "pairs/stored_texts.h"
 

@@ -10,6 +10,7 @@
 #include "utils/memutils.h"
 
 #include "core/host.h"
+#include "core/search/sort.h"
 #include "server/spill.h"
 
 /*
