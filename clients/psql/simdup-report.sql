@@ -48,7 +48,7 @@ SELECT format('Near-duplicates in %s, %s', :'name', current_date) AS title \gset
 SELECT CASE WHEN e ->> 'day' = current_date::text THEN e -> 'before' ELSE e - 'before' END AS before
 FROM (SELECT :'earlier'::jsonb AS e) AS e \gset
 CREATE TEMPORARY TABLE duplicate_report AS SELECT :"simdup".simdup_report(:'source', :distance,
-  groups => nullif(:'groups', '')::regclass) AS report;
+  groups => nullif(:'groups', '')::oid::regclass) AS report;
 
 \pset footer off
 \set text_file :out .txt

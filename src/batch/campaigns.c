@@ -60,10 +60,10 @@ alloc_by_row(const SimdupRows *rows)
  * Return the block of a place: that of the rarest shingle around it. A letter may have
  * words of a footer by chance, so their shingle is in more letters than the footer.
  */
-static uint32
+static uint64
 block_around(const SimdupShared *shared, Size n, Size place)
 {
-	uint32 rarest = shared[place].block;
+	uint64 rarest = simdup_shared_block(shared[place]);
 	Size from = place;
 	Size end = place + 1;
 
@@ -73,7 +73,7 @@ block_around(const SimdupShared *shared, Size n, Size place)
 		end++;
 	for (Size i = from; i < end; i++)
 	{
-		uint32 block = shared[i].block;
+		uint64 block = simdup_shared_block(shared[i]);
 
 		if (block > 0 &&
 			block >> SIMDUP_BLOCK_HASH_BITS < rarest >> SIMDUP_BLOCK_HASH_BITS)
@@ -98,7 +98,7 @@ set_letter(Campaigns *c, uint32 letter)
 	c->ids.slots = simdup_alloc0((c->ids.mask + 1) * sizeof(uint64));
 	for (Size i = 0; i < n; i++)
 	{
-		uint64 id = shared[i].id + 1;
+		uint64 id = (uint64) shared[i].id + 1;
 
 		simdup_wordset_add(&c->ids, id);
 		blocks[i] = (SimdupSortItem){block_around(shared, n, i),
@@ -141,7 +141,7 @@ compare(Campaigns *c, uint32 other)
 	memset(c->of_block, 0, ((Size) c->n_blocks + 1) * sizeof(uint32));
 	for (Size i = 0; i < n; i++)
 	{
-		uint64 id = shared[i].id + 1;
+		uint64 id = (uint64) shared[i].id + 1;
 		size_t slot = simdup_wordset_slot(&c->ids, id);
 		bool both = c->ids.slots[slot] == id;
 

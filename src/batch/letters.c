@@ -131,7 +131,7 @@ end_shingle(SimdupLetters *letters, SimdupPairSort *shared, const uint64 *at,
 {
 	uint64 id = letters->next_id;
 	uint32 n_sharers = 0;
-	uint64 shingle;
+	uint64 block;
 
 	if (n < 2)
 		return;
@@ -147,10 +147,14 @@ end_shingle(SimdupLetters *letters, SimdupPairSort *shared, const uint64 *at,
 		simdup_tempfile_append(letters->holders, holders, n * sizeof(uint32));
 		letters->next_id += n;
 	}
-	shingle = id << 32 | block_of(n, holders);
+	block = block_of(n, holders);
 	for (uint32 i = 0; i < n; i++)
 	{
-		simdup_pairsort_put(shared, at[i], shingle);
+		/* a text has at most SIMDUP_MAX_SHINGLES, so bits are left for the block */
+		simdup_pairsort_put(shared,
+							(uint64) holders[i] << 32 |
+								(at[i] >> 1 & PG_INT32_MAX) << 7 | block >> 32,
+							id << 32 | (uint32) block);
 		if ((at[i] & 1) != 0)
 			holders[n_sharers++] = holders[i];
 	}
@@ -197,10 +201,12 @@ list_shingles(SimdupLetters *letters, SimdupPairSort *sort)
 
 	while (simdup_pairsort_get(sort, &at, &shingle))
 	{
-		SimdupShared shared = {(uint32) (shingle >> 32), at >> 1 != last + 1,
-							   (uint32) shingle};
+		SimdupShared shared = {.id = (uint32) (shingle >> 32),
+							   .begins = at >> 7 != last + 1,
+							   .block_high = at & 127,
+							   .block_low = (uint32) shingle};
 
-		last = at >> 1;
+		last = at >> 7;
 		simdup_tempfile_append(letters->shingles, &shared, sizeof(shared));
 		letters->starts[(at >> 32) + 1]++;
 	}

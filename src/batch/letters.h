@@ -20,11 +20,18 @@ typedef struct SimdupShared
 {
 	uint32 id;
 	uint32 begins : 1; /* the place before it is not shared */
-	uint32
-		block : 31; /* 0: one of its own, because few letters have the shingle */
+	uint32 block_high : 7;
+	uint32 block_low;
 } SimdupShared;
 
-#define SIMDUP_BLOCK_HASH_BITS 20
+#define SIMDUP_BLOCK_HASH_BITS 28
+
+/* Return the block; 0: one of its own, because few letters have the shingle. */
+static inline uint64
+simdup_shared_block(SimdupShared shared)
+{
+	return (uint64) shared.block_high << 32 | shared.block_low;
+}
 
 /* One in so many shingles of a letter is in its sample. */
 #define SIMDUP_SAMPLED 4

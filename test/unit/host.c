@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "core/host.h"
+#include "core/search/sort.h"
 #include "host.h"
 
 size_t host_n_checks = 0;
