@@ -179,8 +179,8 @@ simdup_stored_texts_add(SimdupStoredTexts *contents, Datum content)
 		return;
 	if (n_known >= contents->most_numbers)
 		simdup_pairsort_put(contents->late,
-							simdup_city64_long(VARDATA(bytes),
-											   VARSIZE(bytes) - VARHDRSZ),
+							simdup_city64(VARDATA(bytes),
+										  VARSIZE(bytes) - VARHDRSZ),
 							contents->n - 1);
 	contents->n_bytes += VARSIZE(bytes);
 	if (contents->n_bytes > contents->memory)

@@ -193,6 +193,10 @@ SELECT id, simdup_cluster(id, body) OVER (ORDER BY id) AS of_text, simdup_cluste
 -- beyond work_mem the same, in partitions large and small
 CREATE TABLE many AS SELECT d.id * 100 + n AS id, n % 3 AS district, d.fp, d.body || ' copy ' || n AS body FROM doc AS d, generate_series(1, 40) AS n WHERE d.id <= 400;
 SET work_mem = '64kB';
+-- many short texts, each twice, beyond the table of equal ones
+SELECT count(DISTINCT a) AS templates, count(DISTINCT b) AS campaigns, count(DISTINCT c) AS clusters
+FROM (SELECT simdup_template(i, t) OVER w AS a, simdup_campaign(i, t) OVER w AS b, simdup_cluster(i, t, 1) OVER w AS c
+      FROM generate_series(1, 10000) AS i, LATERAL (SELECT 'plea ' || i % 5000) AS s (t) WINDOW w AS (ORDER BY i)) AS s;
 SET hash_mem_multiplier = 1;
 CREATE TABLE on_disk AS SELECT id, simdup_cluster(repeat('key ', 30) || id, fp, body, 8, 0.6, 'leader', 2, 'word') OVER (PARTITION BY district ORDER BY id) AS verified,
   simdup_cluster(id, fp) OVER (PARTITION BY district ORDER BY id) AS near, simdup_cluster(id, fp, 6, 'connected') OVER (PARTITION BY district ORDER BY id) AS chained,
