@@ -25,6 +25,12 @@
 #define LEAST_OF_BLOCK 4
 #define BLOCK_SAMPLE 64
 
+/*
+ * A place is a row, 25 bits for a shingle of it (SIMDUP_MAX_SHINGLES), and these bits:
+ * whether the shingle is sampled, and later the high bits of its block.
+ */
+#define PLACE_SHIFT 7
+
 /* A letter as it is read. */
 typedef struct LetterShingles
 {
@@ -75,7 +81,8 @@ read_letters(SimdupLetters *letters, const uint32 *distinct,
 				hash % SIMDUP_SAMPLED == 0 || letters->size[row] < ALL_SAMPLED;
 
 			simdup_pairsort_put(sort, hash,
-								(uint64) row << 32 | i << 1 | sampled);
+								(uint64) row << 32 | i << PLACE_SHIFT |
+									sampled);
 		}
 		MemoryContextReset(rows->row_context);
 		simdup_progress_done(row);
@@ -150,12 +157,11 @@ end_shingle(SimdupLetters *letters, SimdupPairSort *shared, const uint64 *at,
 	block = block_of(n, holders);
 	for (uint32 i = 0; i < n; i++)
 	{
-		/* a text has at most SIMDUP_MAX_SHINGLES, so bits are left for the block */
-		simdup_pairsort_put(shared,
-							(uint64) holders[i] << 32 |
-								(at[i] >> 1 & PG_INT32_MAX) << 7 | block >> 32,
+		bool sampled = (at[i] & 1) != 0;
+
+		simdup_pairsort_put(shared, (at[i] ^ sampled) | block >> 32,
 							id << 32 | (uint32) block);
-		if ((at[i] & 1) != 0)
+		if (sampled)
 			holders[n_sharers++] = holders[i];
 	}
 	list_sharers(letters, holders, n_sharers);
@@ -202,11 +208,11 @@ list_shingles(SimdupLetters *letters, SimdupPairSort *sort)
 	while (simdup_pairsort_get(sort, &at, &shingle))
 	{
 		SimdupShared shared = {.id = (uint32) (shingle >> 32),
-							   .begins = at >> 7 != last + 1,
-							   .block_high = at & 127,
+							   .begins = at >> PLACE_SHIFT != last + 1,
+							   .block_high = (uint32) at,
 							   .block_low = (uint32) shingle};
 
-		last = at >> 7;
+		last = at >> PLACE_SHIFT;
 		simdup_tempfile_append(letters->shingles, &shared, sizeof(shared));
 		letters->starts[(at >> 32) + 1]++;
 	}

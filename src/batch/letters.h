@@ -19,8 +19,8 @@
 typedef struct SimdupShared
 {
 	uint32 id;
-	uint32 begins : 1; /* the place before it is not shared */
-	uint32 block_high : 7;
+	uint32 begins : 1;	   /* the place before it is not shared */
+	uint32 block_high : 7; /* the bits above block_low */
 	uint32 block_low;
 } SimdupShared;
 
@@ -33,7 +33,7 @@ simdup_shared_block(SimdupShared shared)
 	return (uint64) shared.block_high << 32 | shared.block_low;
 }
 
-/* One in so many shingles of a letter is in its sample. */
+/* One shingle of SIMDUP_SAMPLED is in the sample of its letter. */
 #define SIMDUP_SAMPLED 4
 
 typedef struct SimdupLetters
