@@ -73,15 +73,22 @@ run_select(const char *statement, const SimdupSource *source,
 	SPIExecuteOptions options = {.read_only = true, .dest = &receiver.pub};
 	bool in_order = source != NULL && source->key != NULL;
 	SPIPlanPtr plan;
+	int result;
 
 	SPI_connect();
 	plan = SPI_prepare_cursor(statement, 0, NULL,
 							  in_order ? CURSOR_OPT_PARALLEL_OK : 0);
+	if (plan == NULL)
+		elog(ERROR, "SPI_prepare_cursor failed: %s",
+			 SPI_result_code_string(SPI_result));
 	receiver.pub.receiveSlot = receive_row;
 	receiver.pub.mydest = DestTuplestore;
 	receiver.context = AllocSetContextCreate(CurrentMemoryContext, "simdup row",
 											 ALLOCSET_SMALL_SIZES);
-	(void) SPI_execute_plan_extended(plan, &options);
+	result = SPI_execute_plan_extended(plan, &options);
+	if (result != SPI_OK_SELECT)
+		elog(ERROR, "SPI_execute_plan_extended failed: %s",
+			 SPI_result_code_string(result));
 	SPI_finish();
 }
 

@@ -463,12 +463,13 @@ needs_recheck(const HammingScan *state)
 }
 
 bool
-simdup_hamming_get_tuple(IndexScanDesc scan,
-						 ScanDirection direction pg_attribute_unused())
+simdup_hamming_get_tuple(IndexScanDesc scan, ScanDirection direction)
 {
 	HammingScan *state = scan->opaque;
 	bool found;
 
+	if (direction != ForwardScanDirection)
+		elog(ERROR, "hamming indexes are only scanned forward");
 	if (!state->started)
 		start_scan(scan);
 	scan->xs_recheckorderby = false;
