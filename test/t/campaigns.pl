@@ -18,13 +18,12 @@ use utf8;
 use Cwd qw(abs_path);
 use Encode qw(encode_utf8 decode_utf8);
 use FindBin;
+use lib $FindBin::RealBin;
+
+use Helpers qw($whole one_of);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
-
-my $whole = ($ENV{SUITE} // '') eq 'whole';
-
-sub one_of { return $_[ int rand @_ ]; }
 
 # --- the model: rows in the order of the window, with content, key and values
 

@@ -19,7 +19,7 @@ no warnings 'portable';    # fingerprints are numbers of 64 bits
 use FindBin;
 use lib $FindBin::RealBin;
 
-use Helpers qw(one_of);
+use Helpers qw($whole one_of);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -405,7 +405,7 @@ compare(0, $plain, @three);
 
 # --- random sets
 
-my $n_sets = ($ENV{SUITE} // '') eq 'whole' ? 240 : 30;
+my $n_sets = $whole ? 240 : 30;
 for my $number (1 .. $n_sets)
 {
 	srand $number;
