@@ -1,6 +1,6 @@
 
 --
--- report: what a table holds, as data and as a page for a browser
+-- report: the duplicates of a table, as data and as a page for a browser
 --
 
 -- Items of lists, by the name of the list, and the rows that are shown or listed. A cluster has a rank, an
@@ -26,7 +26,7 @@ COMMENT ON FUNCTION simdup_report_file(integer) IS 'implementation of simdup_rep
 COMMENT ON FUNCTION simdup_report_ascii(text, boolean) IS
   'implementation of simdup_report_html: a text in ASCII, escaped for HTML or for JSON in a script element';
 
--- Check what is asked, and complete it. A grouping has options of its own, and decisions.
+-- Check the options, and complete them. A grouping has options of its own, and decisions.
 CREATE FUNCTION simdup_report_options(
   source regclass, groups regclass, INOUT max_distance integer, INOUT method text,
   INOUT min_resemblance float8, INOUT w integer, INOUT unit text, OUT started timestamptz,
@@ -158,7 +158,7 @@ BEGIN ATOMIC
     CROSS JOIN LATERAL jsonb_to_recordset(q.grouped #> '{decisions,kept}') AS d (a text, b text, same boolean)
     CROSS JOIN LATERAL (VALUES (d.a, d.b), (d.b, d.a)) AS v (a, b)),
 
-  -- what the letters of a case share, and what each adds
+  -- the passages that the letters of a case share, and each letter's own
   cases AS MATERIALIZED (
     -- a passage in common is one that half of the letters have, two at least
     SELECT l.rank, jsonb_agg(l.data) FILTER (WHERE l.member = 1) -> 0 AS data,
@@ -368,7 +368,7 @@ BEGIN
         WHEN p.name ~ '^n_'
           THEN to_char((shown -> 'counts' ->> substr(p.name, 3))::numeric, 'FM999,999,999,990')
         ELSE coalesce(@extschema@.simdup_report_ascii(given ->> p.name, true),
-          -- what is not ASCII is "\u1234" in the file
+          -- beyond ASCII, the file has "\u1234"
           regexp_replace(@extschema@.simdup_report_ascii(
             (regexp_match(texts, format('"%s": \["(.*?)", "(.*?)"\]', p.name)))[
               CASE WHEN language ~* '^zh(-|$)' THEN 2 ELSE 1 END], true), '\\u([0-9a-f]{4})', '&#x\1;', 'g'))

@@ -93,7 +93,7 @@ set_letter(Campaigns *c, uint32 letter)
 
 	c->letter = letter;
 	simdup_wordset_free(&c->ids);
-	/* so many slots that most lookups end at the first one */
+	/* with 8 slots for each, most lookups end at the first one */
 	c->ids = (SimdupWordSet){.mask = pg_nextpower2_size_t(8 * n) - 1};
 	c->ids.slots = simdup_alloc0((c->ids.mask + 1) * sizeof(uint64));
 	for (Size i = 0; i < n; i++)
@@ -166,7 +166,7 @@ compare(Campaigns *c, uint32 other)
 						  shorter < SIMDUP_LEAST_OF_TEMPLATE
 					: containment < c->least)
 		return;
-	/* as a number, bits are in the order of what is not negative */
+	/* the bits of numbers that are not negative are in their order */
 	memcpy(&bits, &containment, sizeof(bits));
 	simdup_put_near(c->near, letter, other, bits);
 	simdup_put_near(c->near, other, letter, bits);
@@ -174,7 +174,7 @@ compare(Campaigns *c, uint32 other)
 
 /*
  * Compare a letter with the candidates that have most of its sample, and at least
- * half of what is expected of a near one.
+ * half of the share that is expected of a near one.
  */
 static void
 compare_candidates(Campaigns *c, uint32 letter)

@@ -205,7 +205,7 @@ add_row(void *arg, TupleTableSlot *slot)
 								 sizeof(DateADT));
 	date =
 		isnull[day] ? DATEVAL_NOBEGIN : DatumGetDateADT(slot->tts_values[day]);
-	/* a timestamp has no later one */
+	/* infinity, and dates that no timestamp reaches, count as none */
 	if (date >= TIMESTAMP_END_JULIAN - POSTGRES_EPOCH_JDATE)
 		date = DATEVAL_NOBEGIN;
 	grouping->days[rows->n - 1] = date;

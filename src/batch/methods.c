@@ -29,7 +29,7 @@
 /* Rows of a range that are compared with each other to estimate its pairs. */
 #define SAMPLE_SIZE 2048
 
-/* Bits: what a distinct row is in a range. */
+/* Bits of a distinct row in a range. */
 #define MAY_LEAD 1
 #define FOLLOWS 2	/* it has a row there */
 #define NEEDS_ALL 4 /* it has one with cannot-links */

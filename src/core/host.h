@@ -5,8 +5,9 @@
  *
  * In the server these are palloc, temporary files and CHECK_FOR_INTERRUPTS
  * (server/host.c, server/spill.c), in unit tests and fuzz targets malloc and nothing
- * (test/unit/host.c). None of them returns NULL, and any of them may leave by a non-local exit: core/ must
- * therefore own nothing that memory contexts would not clean up.
+ * (test/unit/host.c). None of them returns NULL, and any of them may leave by a
+ * non-local exit: core/ must therefore own nothing that memory contexts would not
+ * clean up.
  */
 #ifndef SIMDUP_CORE_HOST_H
 #define SIMDUP_CORE_HOST_H

@@ -2,8 +2,8 @@
  * selectivity.h
  *	  Estimates of the rows within a Hamming distance.
  */
-#ifndef SIMDUP_INDEX_PLANNER_H
-#define SIMDUP_INDEX_PLANNER_H
+#ifndef SIMDUP_INDEX_SELECTIVITY_H
+#define SIMDUP_INDEX_SELECTIVITY_H
 
 #include "fmgr.h"
 #include "nodes/pathnodes.h"
@@ -64,4 +64,4 @@ extern Selectivity simdup_join_selectivity(PlannerInfo *root,
 /* Return w and unit of the shingles that resemblance means by default, as constants. */
 extern List *simdup_default_shingles(void);
 
-#endif /* SIMDUP_INDEX_PLANNER_H */
+#endif /* SIMDUP_INDEX_SELECTIVITY_H */

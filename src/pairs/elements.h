@@ -3,8 +3,8 @@
  *	  The near pairs of any number of fingerprints: core's join where they fit in
  *	  memory, and beyond it through files.
  */
-#ifndef SIMDUP_JOINS_ELEMENTS_H
-#define SIMDUP_JOINS_ELEMENTS_H
+#ifndef SIMDUP_PAIRS_ELEMENTS_H
+#define SIMDUP_PAIRS_ELEMENTS_H
 
 #include "core/join/allpairs.h"
 #include "server/spill.h"
@@ -57,4 +57,4 @@ extern void simdup_elements_join(SimdupElementJoin *join);
 
 extern void simdup_elements_end(SimdupElementJoin *join);
 
-#endif /* SIMDUP_JOINS_ELEMENTS_H */
+#endif /* SIMDUP_PAIRS_ELEMENTS_H */

@@ -6,8 +6,8 @@
  * rows of a large table are near no other row. So a text is only stored as it is
  * read. Its shingles are made when it is compared for the first time.
  */
-#ifndef SIMDUP_JOINS_STORED_TEXTS_H
-#define SIMDUP_JOINS_STORED_TEXTS_H
+#ifndef SIMDUP_PAIRS_STORED_TEXTS_H
+#define SIMDUP_PAIRS_STORED_TEXTS_H
 
 #include "fmgr.h"
 
@@ -73,4 +73,4 @@ extern double simdup_stored_texts_resemblance(SimdupStoredTexts *contents,
 extern const SimdupHashes *simdup_stored_texts_set(SimdupStoredTexts *contents,
 												   uint32 row, int buffer);
 
-#endif /* SIMDUP_JOINS_STORED_TEXTS_H */
+#endif /* SIMDUP_PAIRS_STORED_TEXTS_H */

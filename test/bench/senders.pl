@@ -7,8 +7,8 @@
 # number there. The names, with their defaults:
 #
 #   rows=4000 sizes=5,10,20,30,50,100,300,800   letters, and those of each campaign
-#   slots=27 phrases=4 words=4-8 own=0          slots of a campaign, exchanged phrases in each, and the share of a
-#                                               letter is its sender's; slots=0: one letter, added to, cut and reordered
+#   slots=27 phrases=4 words=4-8 own=0          slots of a campaign, phrases that it exchanges in each, and the share of a letter
+#                                               that is its sender's own; slots=0: one letter, added to, cut and reordered
 #   lang=en seed=1                              or zh
 #   footers=0 footer=60,45                      the share of all letters that end with one of the footers of so many words
 #   negatives=0.07                              the share that quote a law, have a greeting and a closing or a

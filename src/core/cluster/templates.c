@@ -16,10 +16,10 @@
 #include "core/host.h"
 
 #define LEAST_LETTERS 8
-/* A phrase is of so many letters, and of one in so many of them. */
+/* A phrase is in LEAST_SHARERS members, and in one of SHARERS_OF. */
 #define LEAST_SHARERS 3
 #define SHARERS_OF 100
-/* Of one in so many letters that have it, the template is one. */
+/* Of OWN_OF letters that have it, one is a member. */
 #define OWN_OF 20
 #define MOST_ROUNDS 6
 

@@ -358,8 +358,8 @@ load_units(const uint32_t *units, int width, int from, int n)
 }
 
 /*
- * Hash a stretch of windows of w units of `width` bytes, 4 to 16 bytes together: of
- * their first and their last bytes, which may be the same.
+ * Hash a stretch of windows of w units of `width` bytes, which have 4 to 16 bytes
+ * together. The hash is of the first and the last bytes, which may be the same.
  */
 static inline __attribute__((always_inline)) void
 hash_equal_units(const uint32_t *units, size_t w, int width, uint64_t *hashes)

@@ -38,7 +38,7 @@ extern uint64_t simdup_hash64(SimdupHash hash, const char *s, size_t len);
 #define SIMDUP_CITY_K0 UINT64_C(0xc3a5c85c97cb3127)
 #define SIMDUP_CITY_K2 UINT64_C(0x9ae16a3b2f90404f)
 
-/* 2^64 by the golden ratio: not divisible by 2, and with bits all over. */
+/* 2^64 by the golden ratio: an odd number with bits all over. */
 #define SIMDUP_GOLDEN UINT64_C(0x9e3779b97f4a7c15)
 
 static inline uint64_t

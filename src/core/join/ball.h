@@ -3,8 +3,8 @@
  *	  The join of all pairs, by balls or else: its plan, how fingerprints are
  *	  compared, and its tiles, which helpers share. See balls.c.
  */
-#ifndef SIMDUP_CORE_JOIN_BALLS_H
-#define SIMDUP_CORE_JOIN_BALLS_H
+#ifndef SIMDUP_CORE_JOIN_BALL_H
+#define SIMDUP_CORE_JOIN_BALL_H
 
 #include "core/fingerprint/hamming.h"
 #include "core/join/allpairs.h"
@@ -154,4 +154,4 @@ extern void simdup_balls_report(void *balls, uint32_t a, uint32_t b);
 /* Return a helper's part of the join, from the shared memory. */
 extern SimdupTileWorker *simdup_balls_help(void *memory);
 
-#endif /* SIMDUP_CORE_JOIN_BALLS_H */
+#endif /* SIMDUP_CORE_JOIN_BALL_H */
