@@ -31,7 +31,7 @@ die()
 # A purpose's packages in Debian. After a colon stands what shows that one is there: a
 # command, a file, a C header, or a module of Python or Perl. By default it is a command
 # of the package's name. MAJOR is the server's major version. A purpose with ? can do without.
-# One with ! is for SUITE=whole, and can do without, too.
+# One with ! is for SUITE=all and whole, and can do without, too.
 packages='
 any gcc make libc6-dev:<stdlib.h> libicu-dev:<unicode/ubrk.h>
 any postgresql-server-dev-MAJOR:INCLUDEDIR/postgres.h postgresql-MAJOR:SHAREDIR/extension/pg_trgm.control
@@ -145,7 +145,7 @@ need()
   if [ -z "$(no_installing)" ]; then
     [ ${#missing[@]} = 0 ] || install_packages "${missing[@]}"
     mapfile -t missing < <(missing_for any "$1")
-    mapfile -t extras < <(missing_for "$1?" "$([ "$SUITE" != whole ] || echo "$1!")" |
+    mapfile -t extras < <(missing_for "$1?" "$([[ $SUITE != @(all|whole) ]] || echo "$1!")" |
       sed "s/MAJOR/$(major_version)/" | grep -xFf <(apt-cache pkgnames))
     [ ${#extras[@]} = 0 ] || install_packages "${extras[@]}" || true
   fi
@@ -205,7 +205,7 @@ sweep_scratch()
 private_install()
 {
   local tree=$root prefix=$scratch/pg include folder llvm=with_llvm=no
-  [[ $SUITE != whole && ${SETTINGS:-} != *jit=on* ]] || llvm=''
+  [[ $SUITE != @(all|whole) && ${SETTINGS:-} != *jit=on* ]] || llvm=''
   if [ $# != 0 ]; then
     tree=$scratch/sources
     mkdir "$tree"

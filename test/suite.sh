@@ -34,7 +34,7 @@ names_in()
 is_wanted()
 {
   case ${chosen[*]}/$SUITE in
-    ?*/* | /whole) ;;
+    ?*/* | /all | /whole) ;;
     /lean) grep -qx "# Depends on the server's internals\." "$1" || return ;;
     *) ! grep -qx '# Runs in make test-all only\.' "$1" || return ;;
   esac
