@@ -70,10 +70,11 @@ simdup_grouping_table(SimdupRows *rows, Oid table, const char *columns,
 					  void (*sink)(void *arg, Datum *values), void *arg)
 {
 	TableReader reader = {rows, table, n_keys, type, sink, arg};
+	SimdupSource source = {.statement =
+							   psprintf("SELECT %s FROM %s AS t %s", columns,
+										simdup_table_name(table), query)};
 
-	simdup_run_select(psprintf("SELECT %s FROM %s AS t %s", columns,
-							   simdup_table_name(table), query),
-					  take_row, &reader);
+	simdup_source_read(&source, take_row, &reader);
 }
 
 static void

@@ -130,10 +130,12 @@ simdup_grouping_source(PG_FUNCTION_ARGS)
 								   source.scope_collation);
 	/* the caller's rights; only a report reads the day, and checks all columns */
 	if (!only_key)
-		simdup_run_select(psprintf("%s LIMIT 0",
-								   open_source(fcinfo, &options, false)
-									   .statement),
-						  NULL, NULL);
+	{
+		SimdupSource all = open_source(fcinfo, &options, false);
+
+		all.statement = psprintf("%s LIMIT 0", all.statement);
+		simdup_source_read(&all, NULL, NULL);
+	}
 
 	values[n++] = source.columns;
 	values[n++] = CStringGetTextDatum(

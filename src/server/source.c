@@ -36,7 +36,7 @@
 typedef struct RowReceiver
 {
 	DestReceiver pub;
-	const SimdupSource *source; /* NULL: another statement */
+	const SimdupSource *source;
 	SimdupRowSink sink;
 	void *arg;
 	MemoryContext context;
@@ -50,7 +50,7 @@ receive_row(TupleTableSlot *slot, DestReceiver *self)
 	MemoryContext old = MemoryContextSwitchTo(receiver->context);
 
 	slot_getallattrs(slot);
-	if (source != NULL && source->key != NULL &&
+	if (source->key != NULL &&
 		slot->tts_isnull[source->place[SIMDUP_SOURCE_KEY]])
 		ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				errmsg("key must not be null"),
@@ -61,23 +61,21 @@ receive_row(TupleTableSlot *slot, DestReceiver *self)
 	return true;
 }
 
-/* Run a SELECT. Without an order, a parallel plan gives another one each time. */
-static void
-run_select(const char *statement, const SimdupSource *source,
-		   SimdupRowSink sink, void *arg)
+/* Without an order, a parallel plan gives another one each time. */
+void
+simdup_source_read(const SimdupSource *source, SimdupRowSink sink, void *arg)
 {
 	RowReceiver receiver = {.pub = *None_Receiver,
 							.source = source,
 							.sink = sink,
 							.arg = arg};
 	SPIExecuteOptions options = {.read_only = true, .dest = &receiver.pub};
-	bool in_order = source != NULL && source->key != NULL;
 	SPIPlanPtr plan;
 	int result;
 
 	SPI_connect();
-	plan = SPI_prepare_cursor(statement, 0, NULL,
-							  in_order ? CURSOR_OPT_PARALLEL_OK : 0);
+	plan = SPI_prepare_cursor(source->statement, 0, NULL,
+							  source->key != NULL ? CURSOR_OPT_PARALLEL_OK : 0);
 	if (plan == NULL)
 		elog(ERROR, "SPI_prepare_cursor failed: %s",
 			 SPI_result_code_string(SPI_result));
@@ -90,18 +88,6 @@ run_select(const char *statement, const SimdupSource *source,
 		elog(ERROR, "SPI_execute_plan_extended failed: %s",
 			 SPI_result_code_string(result));
 	SPI_finish();
-}
-
-void
-simdup_run_select(const char *statement, SimdupRowSink sink, void *arg)
-{
-	run_select(statement, NULL, sink, arg);
-}
-
-void
-simdup_source_read(const SimdupSource *source, SimdupRowSink sink, void *arg)
-{
-	run_select(source->statement, source, sink, arg);
 }
 
 /* The columns of a source */

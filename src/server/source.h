@@ -57,14 +57,10 @@ extern SimdupSource simdup_source_open(FunctionCallInfo fcinfo, Oid relation,
 
 /*
  * Read the rows, with the caller's rights, in the order of the key if it is
- * wanted. ERROR if a key is NULL.
+ * wanted. ERROR if a key is NULL. Connects to SPI. A source may be a statement alone.
  */
 extern void simdup_source_read(const SimdupSource *source, SimdupRowSink sink,
 							   void *arg);
-
-/* Run a SELECT of ours, and feed each row to the sink. Connects to SPI. */
-extern void simdup_run_select(const char *statement, SimdupRowSink sink,
-							  void *arg);
 
 /* Keys of rows, of any one type, by row number: keys.c. */
 

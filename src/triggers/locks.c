@@ -263,7 +263,7 @@ simdup_lock_arrivals(PG_FUNCTION_ARGS)
 {
 	Oid table = PG_GETARG_OID(0);
 	char *name = get_rel_name(table);
-	List *tables;
+	List *tables = NIL;
 	ListCell *cell;
 
 	PreventCommandDuringRecovery("simdup_lock_arrivals()");
@@ -275,7 +275,15 @@ simdup_lock_arrivals(PG_FUNCTION_ARGS)
 					   get_relkind_objtype(get_rel_relkind(table)), name);
 	simdup_refuse_distributed(table,
 							  "Write: LOCK TABLE ... IN SHARE ROW EXCLUSIVE MODE. It holds off all writers.");
-	tables = simdup_trigger_locking_tables(table, fcinfo->flinfo->fn_oid);
+	foreach (cell, simdup_trigger_list(table, fcinfo->flinfo->fn_oid))
+	{
+		const OwnTrigger *own = lfirst(cell);
+		/* of a partition's: the table of the trigger that the user made */
+		Oid locked = simdup_trigger_table(own->trigger->tgoid);
+
+		if (own->options.lock && OidIsValid(locked))
+			tables = list_append_unique_oid(tables, locked);
+	}
 	if (tables == NIL)
 		ereport(ERROR, errcode(ERRCODE_UNDEFINED_OBJECT),
 				errmsg("relation \"%s\" has no trigger that locks arrivals",

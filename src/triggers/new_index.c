@@ -55,9 +55,9 @@ static void
 check_new_index(Relation index)
 {
 	Relation table = table_open(index->rd_index->indrelid, NoLock);
-	TriggerDesc *desc = CopyTriggerDesc(table->trigdesc);
 	Oid rival = InvalidOid;
 	bool is_new = true;
+	List *triggers = NIL;
 	ListCell *cell;
 
 	foreach (cell, RelationGetIndexList(table))
@@ -73,17 +73,17 @@ check_new_index(Relation index)
 		}
 		index_close(other, NoLock);
 	}
-	for (int i = 0;
-		 OidIsValid(rival) && is_new && desc != NULL && i < desc->numtriggers;
-		 i++)
+	if (OidIsValid(rival) && is_new)
+		triggers =
+			simdup_trigger_list(RelationGetRelid(table), index->rd_amhandler);
+	foreach (cell, triggers)
 	{
-		const Trigger *trigger = &desc->triggers[i];
-		TriggerOptions options;
+		const OwnTrigger *own = lfirst(cell);
+		const Trigger *trigger = own->trigger;
 		char *statement;
 
 		if (trigger->tgisclone || trigger->tgenabled == TRIGGER_DISABLED ||
-			simdup_trigger_read(trigger, index->rd_amhandler, &options) < 0 ||
-			options.index != NULL)
+			own->options.index != NULL)
 			continue;
 		statement = naming_statement(trigger, RelationGetRelid(table), rival);
 		ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

@@ -242,21 +242,32 @@ find_flag(TriggerData *trigdata, TriggerState *state)
 					   NameStr(key->attname)));
 }
 
-int
-simdup_trigger_read(const Trigger *trigger, Oid sibling,
-					TriggerOptions *options)
+List *
+simdup_trigger_list(Oid relid, Oid sibling)
 {
-	char *name = get_func_name(trigger->tgfoid);
-	int kind = lengthof(functions) - 1;
+	Oid schema = get_func_namespace(sibling);
+	Relation rel = table_open(relid, AccessShareLock);
+	/* a copy, since a look-up may rebuild the relation's */
+	TriggerDesc *desc = CopyTriggerDesc(rel->trigdesc);
+	List *triggers = NIL;
 
-	if (name == NULL ||
-		get_func_namespace(trigger->tgfoid) != get_func_namespace(sibling))
-		return -1;
-	while (kind >= 0 && strcmp(name, functions[kind]) != 0)
-		kind--;
-	if (kind >= 0)
-		(void) read_options(trigger, kind, options);
-	return kind;
+	table_close(rel, NoLock);
+	for (int i = 0; desc != NULL && i < desc->numtriggers; i++)
+	{
+		OwnTrigger own = {.trigger = &desc->triggers[i]};
+		char *name = get_func_name(own.trigger->tgfoid);
+
+		if (name == NULL || get_func_namespace(own.trigger->tgfoid) != schema)
+			continue;
+		for (; own.kind < lengthof(functions); own.kind++)
+			if (strcmp(name, functions[own.kind]) == 0)
+			{
+				(void) read_options(own.trigger, own.kind, &own.options);
+				triggers = lappend(triggers, memcpy(palloc(sizeof(own)), &own,
+													sizeof(own)));
+			}
+	}
+	return triggers;
 }
 
 /*
@@ -292,27 +303,21 @@ find_columns(TriggerData *trigdata, TriggerState *state)
 static void
 read_triggers(Oid relid, TriggerState *state)
 {
-	Relation rel = table_open(relid, AccessShareLock);
-	/* a copy, since a look-up may rebuild the relation's */
-	TriggerDesc *desc = CopyTriggerDesc(rel->trigdesc);
+	ListCell *cell;
 
-	table_close(rel, NoLock);
-	for (int i = 0; desc != NULL && i < desc->numtriggers; i++)
+	foreach (cell, simdup_trigger_list(relid, state->function))
 	{
-		const Trigger *trigger = &desc->triggers[i];
-		TriggerOptions options;
-		int kind = simdup_trigger_read(trigger, state->function, &options);
-		int column = kind == TRIGGER_FLAG && trigger->tgnargs > 0
-						 ? SPI_fnumber(state->tupdesc, trigger->tgargs[0])
+		const OwnTrigger *own = lfirst(cell);
+		int column = own->kind == TRIGGER_FLAG && own->trigger->tgnargs > 0
+						 ? SPI_fnumber(state->tupdesc, own->trigger->tgargs[0])
 						 : -1;
 
 		if (column > 0)
 			state->flags = bms_add_member(state->flags, column);
-		if (kind >= 0 && options.lock && relid == state->table)
+		if (own->options.lock && relid == state->table)
 			state->lock_distance =
-				Max(state->lock_distance, options.max_distance);
+				Max(state->lock_distance, own->options.max_distance);
 	}
-	FreeTriggerDesc(desc);
 }
 
 static void
@@ -341,12 +346,8 @@ read_own_options(TriggerData *trigdata, TriggerState *state)
 						  state->options.repeated));
 }
 
-/*
- * Return the table of a trigger, or of the trigger that it is a clone of. Return
- * InvalidOid if one of them is gone.
- */
-static Oid
-table_of_trigger(Oid trigger)
+Oid
+simdup_trigger_table(Oid trigger)
 {
 	Relation pg_trigger = table_open(TriggerRelationId, AccessShareLock);
 	Oid table;
@@ -374,29 +375,6 @@ table_of_trigger(Oid trigger)
 	return table;
 }
 
-List *
-simdup_trigger_locking_tables(Oid relid, Oid sibling)
-{
-	Relation rel = table_open(relid, AccessShareLock);
-	TriggerDesc *desc = CopyTriggerDesc(rel->trigdesc);
-	List *tables = NIL;
-
-	table_close(rel, NoLock);
-	for (int i = 0; desc != NULL && i < desc->numtriggers; i++)
-	{
-		const Trigger *trigger = &desc->triggers[i];
-		TriggerOptions options;
-		Oid table;
-
-		if (simdup_trigger_read(trigger, sibling, &options) < 0)
-			continue;
-		table = table_of_trigger(trigger->tgoid);
-		if (options.lock && OidIsValid(table))
-			tables = list_append_unique_oid(tables, table);
-	}
-	return tables;
-}
-
 /*
  * Find the table that is searched: the one with the trigger that the user made.
  * The triggers of partitions are clones of it.
@@ -407,7 +385,7 @@ find_table(TriggerData *trigdata, TriggerState *state)
 	state->table = state->written = RelationGetRelid(trigdata->tg_relation);
 	if (!trigdata->tg_trigger->tgisclone)
 		return;
-	state->table = table_of_trigger(trigdata->tg_trigger->tgoid);
+	state->table = simdup_trigger_table(trigdata->tg_trigger->tgoid);
 
 	/*
 	 * The writer has locked only the partition. Lock the parent too, so that

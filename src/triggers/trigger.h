@@ -172,13 +172,6 @@ typedef struct TriggerState
 extern TriggerState *simdup_trigger_setup(FunctionCallInfo fcinfo,
 										  TriggerKind kind);
 
-/*
- * Read the options of a trigger. Return its kind, by its function; -1 for another
- * one. `sibling` is a function of this extension.
- */
-extern int simdup_trigger_read(const Trigger *trigger, Oid sibling,
-							   TriggerOptions *options);
-
 /* Find the generated columns of a kind among the columns of a table. */
 extern void simdup_trigger_find_generated(TriggerState *state, Relation table,
 										  Bitmapset *columns, char kind,
@@ -189,12 +182,22 @@ extern HeapTuple simdup_trigger_generate(TriggerState *state,
 										 const GeneratedColumns *generated,
 										 TupleTableSlot *slot, HeapTuple tuple);
 
+/* A trigger of this extension. */
+typedef struct OwnTrigger
+{
+	const Trigger *trigger;
+	TriggerKind kind;
+	TriggerOptions options;
+} OwnTrigger;
+
+/* Return those of a table. `sibling` is a function of this extension. */
+extern List *simdup_trigger_list(Oid relid, Oid sibling);
+
 /*
- * Return the tables that arrivals in this one lock. A partition's trigger is a clone,
- * and locks the table of the trigger that the user made. `sibling` is a function of
- * this extension.
+ * Return the table of a trigger, or of the trigger that it is a clone of. Return
+ * InvalidOid if one of them is gone.
  */
-extern List *simdup_trigger_locking_tables(Oid relid, Oid sibling);
+extern Oid simdup_trigger_table(Oid trigger);
 
 /* locks.c */
 
