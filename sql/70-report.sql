@@ -13,18 +13,15 @@ CREATE FUNCTION simdup_report_rows(
 ) RETURNS SETOF record AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 100000 ROWS 10000;
 CREATE FUNCTION simdup_report_differences(a text, b text) RETURNS jsonb
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000;
-CREATE FUNCTION simdup_report_file(n integer) RETURNS text
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION simdup_report_ascii(value text, html boolean) RETURNS text
+CREATE FUNCTION simdup_report_ascii(value text, form text) RETURNS text
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION
   simdup_report_rows(regclass, regclass, integer, text, float8, integer, text, integer, name[]) IS
   'implementation of simdup_report: the figures of a source, and the rows that are shown';
 COMMENT ON FUNCTION simdup_report_differences(text, text) IS
   'implementation of simdup_report: two texts as one, with what differs marked';
-COMMENT ON FUNCTION simdup_report_file(integer) IS 'implementation of simdup_report_html: a file of the page';
-COMMENT ON FUNCTION simdup_report_ascii(text, boolean) IS
-  'implementation of simdup_report_html: a text in ASCII, escaped for HTML or for JSON in a script element';
+COMMENT ON FUNCTION simdup_report_ascii(text, text) IS
+  'implementation of simdup_report_html: a text in ASCII for html or json, or a file of the page';
 
 -- Check the options, and complete them. A grouping has options of its own, and decisions.
 CREATE FUNCTION simdup_report_options(
@@ -295,10 +292,10 @@ DECLARE
   c record;
 BEGIN
   ASSERT '@extschema@'::regnamespace = (SELECT extnamespace FROM pg_extension WHERE extname = 'simdup');
-  style := @extschema@.simdup_report_file(1);
-  script := @extschema@.simdup_report_file(2);
-  texts := @extschema@.simdup_report_file(3);
-  one := @extschema@.simdup_report_ascii(substr(quoted, 2, length(quoted) - 2), false);
+  style := @extschema@.simdup_report_ascii('style', 'file');
+  script := @extschema@.simdup_report_ascii('script', 'file');
+  texts := @extschema@.simdup_report_ascii('texts', 'file');
+  one := @extschema@.simdup_report_ascii(substr(quoted, 2, length(quoted) - 2), 'json');
   many := CASE WHEN one ~ '[^aeiou]y$' THEN left(one, -1) || 'ies'
     WHEN one ~ '(s|x|z|ch|sh)$' THEN one || 'es' ELSE one || 's' END;
   IF title IS NULL OR num_nonnulls(source, report) <> 1 THEN
@@ -356,7 +353,7 @@ BEGIN
     SELECT string_agg(CASE
         WHEN p.place % 2 = 1 THEN p.name
         WHEN p.name = 'lang' THEN language
-        WHEN p.name = 'title' THEN @extschema@.simdup_report_ascii(heading, true)
+        WHEN p.name = 'title' THEN @extschema@.simdup_report_ascii(heading, 'html')
         WHEN p.name = 'style' THEN style
         WHEN p.name = 'script' THEN script
         WHEN p.name = 'style_hash' THEN 'sha256-' || encode(sha256(convert_to(style, 'UTF8')), 'base64')
@@ -364,16 +361,18 @@ BEGIN
         WHEN p.name = 'texts' THEN texts
         WHEN p.name = 'data' THEN @extschema@.simdup_report_ascii(jsonb_build_object('report', shown,
           'title', heading, 'row_url', row_url, 'before', coalesce(before -> 'counts', before),
-          'lang', language, 'translations', translations)::text, false)
+          'lang', language, 'translations', translations)::text, 'json')
         WHEN p.name ~ '^n_'
           THEN to_char((shown -> 'counts' ->> substr(p.name, 3))::numeric, 'FM999,999,999,990')
-        ELSE coalesce(@extschema@.simdup_report_ascii(given ->> p.name, true),
+        ELSE coalesce(@extschema@.simdup_report_ascii(given ->> p.name, 'html'),
           -- beyond ASCII, the file has "\u1234"
           regexp_replace(@extschema@.simdup_report_ascii(
             (regexp_match(texts, format('"%s": \["(.*?)", "(.*?)"\]', p.name)))[
-              CASE WHEN language ~* '^zh(-|$)' THEN 2 ELSE 1 END], true), '\\u([0-9a-f]{4})', '&#x\1;', 'g'))
+              CASE WHEN language ~* '^zh(-|$)' THEN 2 ELSE 1 END], 'html'),
+            '\\u([0-9a-f]{4})', '&#x\1;', 'g'))
         END, '' ORDER BY p.place)
-    FROM regexp_split_to_table(@extschema@.simdup_report_file(0), '@') WITH ORDINALITY AS p (name, place));
+    FROM regexp_split_to_table(@extschema@.simdup_report_ascii('page', 'file'), '@')
+      WITH ORDINALITY AS p (name, place));
 END $$;
 COMMENT ON FUNCTION simdup_report_html(regclass, text, integer, text, float8, integer, text, integer,
   regclass, text, jsonb, text, jsonb, text, jsonb) IS

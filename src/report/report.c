@@ -31,7 +31,8 @@
 #define MAX_SAME_SHOWN 60 /* at each end of a long passage that both have */
 #define MIN_SAME_CUT 150  /* a passage that both have is long from here on */
 
-/* The files as C strings, written by make. */
+/* The files by name, as C strings that make writes. The texts alone are not ASCII. */
+static const char *const names[] = {"page", "style", "script", "texts"};
 static const char *const files[] = {
 #include "report/report_html.inc"
 	,
@@ -76,25 +77,26 @@ to_ascii(SimdupUtf8 value, bool html)
 }
 
 PG_FUNCTION_INFO_V1(simdup_report_ascii);
+/* Return a value as ASCII, for HTML or for JSON, or the file that it names. */
 Datum
 simdup_report_ascii(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_TEXT_P(
-		to_ascii(simdup_text_to_utf8(PG_GETARG_TEXT_PP(0)), PG_GETARG_BOOL(1)));
-}
+	char *value = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	char *form = text_to_cstring(PG_GETARG_TEXT_PP(1));
 
-PG_FUNCTION_INFO_V1(simdup_report_file);
-/* Return a file; the last one, the texts, in ASCII. */
-Datum
-simdup_report_file(PG_FUNCTION_ARGS)
-{
-	int n = PG_GETARG_INT32(0);
-
-	if (n < 0 || n >= (int) lengthof(files))
-		PG_RETURN_NULL();
-	if (n < (int) lengthof(files) - 1)
-		PG_RETURN_TEXT_P(cstring_to_text(files[n]));
-	PG_RETURN_TEXT_P(to_ascii((SimdupUtf8){files[n], strlen(files[n])}, false));
+	if (strcmp(form, "file") != 0)
+		PG_RETURN_TEXT_P(to_ascii(simdup_text_to_utf8(PG_GETARG_TEXT_PP(0)),
+								  strcmp(form, "html") == 0));
+	for (int i = 0; i < (int) lengthof(files); i++)
+	{
+		if (strcmp(names[i], value) != 0)
+			continue;
+		if (strcmp(value, "texts") != 0)
+			PG_RETURN_TEXT_P(cstring_to_text(files[i]));
+		PG_RETURN_TEXT_P(
+			to_ascii((SimdupUtf8){files[i], strlen(files[i])}, false));
+	}
+	PG_RETURN_NULL();
 }
 
 /* Begin a list with its kind and a passage. */
