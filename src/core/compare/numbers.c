@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "core/host.h"
-#include "core/unicode/charclass.h"
+#include "core/unicode/fold.h"
 
 /*
  * The symbols. Digits are themselves, Chinese numerals from 0 to 9 are A to J,

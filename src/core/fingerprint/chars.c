@@ -12,7 +12,7 @@
 #include "core/fingerprint/ngrams.h"
 #include "core/fingerprint/vectors.h"
 #include "core/host.h"
-#include "core/unicode/charclass.h"
+#include "core/unicode/fold.h"
 
 #ifdef SIMDUP_HAS_VECTORS
 #include <immintrin.h>

@@ -8,7 +8,7 @@
 #include "core/fingerprint/shingle.h"
 #include "core/fingerprint/ngrams.h"
 #include "core/host.h"
-#include "core/unicode/charclass.h"
+#include "core/unicode/fold.h"
 
 /* Return the length of UTF-8 without its last character. */
 static size_t

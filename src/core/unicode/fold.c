@@ -2,7 +2,7 @@
  * fold.c
  *	  Folded code points that stand side by side and become one, or change places.
  */
-#include "core/unicode/charclass.h"
+#include "core/unicode/fold.h"
 
 /* Hangul syllables, by the arithmetic of the Unicode Standard, section 3.12. */
 #define FIRST_LEAD 0x1100
