@@ -8,7 +8,7 @@
 #include "core/fingerprint/shingle.h"
 #include "core/fingerprint/vectors.h"
 #include "core/host.h"
-#include "core/unicode/charclass.h"
+#include "core/unicode/fold.h"
 #include "naive.h"
 
 #define MAX_TEXT 200000

@@ -6,6 +6,7 @@
  */
 #include "core/fingerprint/hash.h"
 #include "core/fingerprint/vectors.h"
+#include "core/unicode/fold.h"
 #include "minhash64.h"
 #include "random.h"
 #include "tap.h"
