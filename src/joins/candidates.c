@@ -180,7 +180,14 @@ simdup_find_candidates(NearJoinState *state)
 	state->predicate->method->end(search);
 	simdup_note_memory(search);
 	if (search->marks_first)
+	{
+		/* counted in the keys of the search, so the total does not fall */
+		simdup_progress_phase("evaluating", state->admitted == SIMDUP_ALL_PAIRS
+												? inputs[0].n
+												: search->n_keys);
+		state->shows_evaluated = true;
 		simdup_evaluate_candidates(state);
+	}
 	else
 		simdup_pairsort_perform(state->candidates);
 	simdup_note_memory(search);

@@ -13,6 +13,7 @@
 #include "core/search/sort.h"
 #include "joins/state.h"
 #include "pairs/stored_texts.h"
+#include "server/progress.h"
 
 /* The scan tuple: the columns of an outer and of an inner row. */
 
@@ -164,6 +165,10 @@ next_groups(NearJoinState *state)
 
 	if (!simdup_pairsort_get(state->candidates, &outer, &inner))
 		return false;
+	state->n_evaluated++;
+	if (state->shows_evaluated)
+		simdup_progress_done(state->n_evaluated * state->search.n_keys /
+							 state->n_candidates);
 	state->outer_start = state->outer_at = (uint32) outer;
 	state->inner_at = (uint32) inner;
 	state->both_orders =
@@ -184,6 +189,8 @@ next_of_all(NearJoinState *state, uint32 *outer, uint32 *inner)
 	{
 		state->outer_at++;
 		state->inner_at = 0;
+		if (state->shows_evaluated)
+			simdup_progress_done(state->outer_at);
 	}
 	*outer = state->outer_at;
 	*inner = state->inner_at++;
@@ -285,6 +292,7 @@ simdup_begin_candidates(NearJoinState *state)
 {
 	state->candidates = simdup_pairsort_begin(state->search.memory / 8);
 	state->n_candidates = 0;
+	state->n_evaluated = 0;
 }
 
 void
