@@ -116,67 +116,11 @@ resemble(void *arg, uint32 distinct, uint32 other)
 
 typedef struct DistinctJoin
 {
-	SimdupDistinct *distinct;
+	const SimdupDistinct *distinct;
 	SimdupSideOf side_of; /* NULL: each is on both sides, and a pair comes once */
 	SimdupRowPairSink take;
 	void *arg;
 } DistinctJoin;
-
-/* Take the pairs of distinct rows of two near fingerprints: a SimdupRowPairSink. */
-static void
-join_distinct(void *arg, uint32 a, uint32 b, uint32 distance)
-{
-	DistinctJoin *join = arg;
-	SimdupDistinct *d = join->distinct;
-
-	if (d->sink != NULL)
-		d->sink(d->sink_arg, a, b, distance);
-	if (d->next == NULL)
-	{
-		join->take(join->arg, a, b, distance);
-		return;
-	}
-	for (uint32 x = a; x != SIMDUP_NO_ROW; x = d->next[x])
-		for (uint32 y = b; y != SIMDUP_NO_ROW; y = d->next[y])
-		{
-			CHECK_FOR_INTERRUPTS();
-			join->take(join->arg, x, y, distance);
-		}
-}
-
-void
-simdup_join_distinct(SimdupDistinct *distinct, int max_distance,
-					 SimdupRowPairSink take, void *arg)
-{
-	DistinctJoin join = {distinct, NULL, take, arg};
-
-	if (distinct->sink == NULL && distinct->next == NULL)
-		simdup_join_fingerprints(distinct->fingerprints, max_distance, take,
-								 arg);
-	else
-		simdup_join_fingerprints(distinct->fingerprints, max_distance,
-								 join_distinct, &join);
-	distinct->sink = NULL;
-}
-
-void
-simdup_pair_same_fp(SimdupDistinct *distinct, SimdupRowPairSink take, void *arg)
-{
-	SimdupFingerprint fingerprint;
-	int64 next = 0;
-
-	while (simdup_fingerprints_next_equal(distinct->fingerprints, &next,
-										  &fingerprint))
-		for (uint32 x =
-				 simdup_row_at(distinct->fingerprints, fingerprint.start);
-			 x != SIMDUP_NO_ROW; x = distinct->next[x])
-			for (uint32 y = distinct->next[x]; y != SIMDUP_NO_ROW;
-				 y = distinct->next[y])
-			{
-				CHECK_FOR_INTERRUPTS();
-				take(arg, x, y, 0);
-			}
-}
 
 static uint32
 next_of(const SimdupDistinct *d, uint32 row)
@@ -186,21 +130,34 @@ next_of(const SimdupDistinct *d, uint32 row)
 
 /* Take the pairs of distinct rows of two fingerprints, or of one with itself. */
 static void
-take_sides(void *arg, uint32 a, uint32 b, uint32 distance)
+take_distinct(const DistinctJoin *join, uint32 a, uint32 b, uint32 distance)
 {
-	DistinctJoin *join = arg;
 	const SimdupDistinct *d = join->distinct;
+	SimdupSideOf side_of = join->side_of;
 
 	for (uint32 x = a; x != SIMDUP_NO_ROW; x = next_of(d, x))
 	{
 		CHECK_FOR_INTERRUPTS();
-		if ((join->side_of(join->arg, x) & SIMDUP_FIRST_SIDE) == 0)
+		if (side_of != NULL && (side_of(join->arg, x) & SIMDUP_FIRST_SIDE) == 0)
 			continue;
-		for (uint32 y = b; y != SIMDUP_NO_ROW; y = next_of(d, y))
-			if (x != y &&
-				(join->side_of(join->arg, y) & SIMDUP_SECOND_SIDE) != 0)
+		for (uint32 y = side_of == NULL && a == b ? next_of(d, x) : b;
+			 y != SIMDUP_NO_ROW; y = next_of(d, y))
+			if (side_of == NULL ||
+				(x != y && (side_of(join->arg, y) & SIMDUP_SECOND_SIDE) != 0))
 				join->take(join->arg, x, y, distance);
 	}
+}
+
+/* Take the pairs of two near fingerprints: a SimdupRowPairSink. */
+static void
+take_fingerprints(void *arg, uint32 a, uint32 b, uint32 distance)
+{
+	const DistinctJoin *join = arg;
+	const SimdupDistinct *d = join->distinct;
+
+	if (d->sink != NULL && join->side_of == NULL)
+		d->sink(d->sink_arg, a, b, distance);
+	take_distinct(join, a, b, distance);
 }
 
 /* Return the sides of the distinct rows of a fingerprint: a SimdupSideOf. */
@@ -216,23 +173,29 @@ sides_of(void *arg, uint32 first)
 }
 
 void
-simdup_join_sides(SimdupDistinct *distinct, SimdupSideOf side_of,
-				  SimdupRowPairSink take, void *arg)
+simdup_join_distinct(SimdupDistinct *distinct, int max_distance,
+					 SimdupSideOf side_of, SimdupRowPairSink take, void *arg)
 {
 	DistinctJoin join = {distinct, side_of, take, arg};
+	bool direct =
+		side_of == NULL && distinct->next == NULL && distinct->sink == NULL;
 	SimdupFingerprint fingerprint;
 
 	for (int64 next = 0; distinct->next != NULL &&
+						 distinct->rows.same_fp == NULL &&
 						 simdup_fingerprints_next_equal(distinct->fingerprints,
 														&next, &fingerprint);)
 	{
 		uint32 first = simdup_row_at(distinct->fingerprints, fingerprint.start);
 
-		take_sides(&join, first, first, 0);
+		take_distinct(&join, first, first, 0);
 	}
-	simdup_join_fingerprint_sides(distinct->fingerprints,
-								  (int) distinct->rows.max_distance, sides_of,
-								  take_sides, &join);
+	simdup_join_fingerprints(distinct->fingerprints, max_distance,
+							 side_of == NULL ? NULL : sides_of,
+							 direct ? take : take_fingerprints,
+							 direct ? arg : &join);
+	if (side_of == NULL)
+		distinct->sink = NULL;
 }
 
 /*

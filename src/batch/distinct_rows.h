@@ -36,20 +36,13 @@ typedef struct SimdupDistinct
 extern void simdup_distinct_begin(SimdupDistinct *distinct,
 								  SimdupFingerprints *fingerprints);
 
-/* Take each pair of near distinct rows of different fingerprints once. */
-extern void simdup_join_distinct(SimdupDistinct *distinct, int max_distance,
-								 SimdupRowPairSink take, void *arg);
-
-/* Take each pair of distinct rows of one fingerprint that may resemble each other. */
-extern void simdup_pair_same_fp(SimdupDistinct *distinct,
-								SimdupRowPairSink take, void *arg);
-
 /*
- * Take each pair of near distinct rows, one of the first side and another of the
- * second.
+ * Take each pair of near distinct rows once, or with sides, one of the first side and
+ * another of the second. Those of one fingerprint are left out if rows.same_fp is set.
  */
-extern void simdup_join_sides(SimdupDistinct *distinct, SimdupSideOf side_of,
-							  SimdupRowPairSink take, void *arg);
+extern void simdup_join_distinct(SimdupDistinct *distinct, int max_distance,
+								 SimdupSideOf side_of, SimdupRowPairSink take,
+								 void *arg);
 
 /* Lists of near rows, by row. They are in a file, which stays in memory if it fits. */
 typedef struct SimdupNearLists

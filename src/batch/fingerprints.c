@@ -250,15 +250,8 @@ join_scope(FingerprintJoin *join, uint32 scope)
 
 void
 simdup_join_fingerprints(SimdupFingerprints *fingerprints, int max_distance,
-						 SimdupRowPairSink sink, void *arg)
-{
-	simdup_join_fingerprint_sides(fingerprints, max_distance, NULL, sink, arg);
-}
-
-void
-simdup_join_fingerprint_sides(SimdupFingerprints *fingerprints,
-							  int max_distance, SimdupSideOf side_of,
-							  SimdupRowPairSink sink, void *arg)
+						 SimdupSideOf side_of, SimdupRowPairSink sink,
+						 void *arg)
 {
 	FingerprintJoin join = {.fingerprints = fingerprints,
 							.side_of = side_of,

@@ -187,12 +187,6 @@ add_row(void *arg, TupleTableSlot *slot)
 		grouping->n_skipped++;
 		return;
 	}
-	if (grouping->keys != rows->keys)
-	{
-		simdup_keys_add(grouping->keys, row.key);
-		if (simdup_pairsort_disk(rows->sort) > 0)
-			simdup_keys_spill(grouping->keys);
-	}
 	if (cluster >= 0)
 	{
 		grouping->ids = simdup_grow(grouping->ids, &grouping->n_ids, rows->n,
@@ -218,7 +212,6 @@ simdup_grouping_begin(FunctionCallInfo fcinfo, SimdupFeed feed,
 					  const SimdupOptions *options, Oid table,
 					  const char *column)
 {
-	SimdupRows *rows;
 	int32 typmod;
 
 	feed.function = get_func_name(fcinfo->flinfo->fn_oid);
@@ -234,11 +227,9 @@ simdup_grouping_begin(FunctionCallInfo fcinfo, SimdupFeed feed,
 						   column, name));
 		get_atttypetypmodcoll(table, number, &feed.key_type, &typmod,
 							  &feed.key_collation);
+		feed.finds_keys = true;
 	}
-	rows = simdup_rows_feed(&feed, options);
-	if (column != NULL)
-		simdup_keyids_expect_order(rows->numbers);
-	return rows;
+	return simdup_rows_feed(&feed, options);
 }
 
 SimdupGrouping
@@ -247,16 +238,16 @@ simdup_grouping_read(FunctionCallInfo fcinfo, const SimdupOptions *options,
 {
 	SimdupSource source = open_source(fcinfo, options, with_days);
 	Oid key_type = source.type[SIMDUP_SOURCE_KEY];
-	SimdupFeed feed = {.scope_type = source.type[SIMDUP_SOURCE_SCOPE],
+	SimdupFeed feed = {.key_type = key_type,
+					   .scope_type = source.type[SIMDUP_SOURCE_SCOPE],
 					   .scope_collation = source.scope_collation,
 					   .content_type = source.type[SIMDUP_SOURCE_CONTENT]};
-	bool has_members = !PG_ARGISNULL(1);
 	SimdupGrouping grouping = {.source = source};
 	SimdupRows *rows =
 		simdup_grouping_begin(fcinfo, feed, options, PG_GETARG_OID(1),
-							  has_members ? "key" : NULL);
+							  PG_ARGISNULL(1) ? NULL : "key");
 
-	if (has_members && key_type != rows->key_type)
+	if (key_type != rows->key_type)
 		ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
 				errmsg("column \"%s\" of relation \"%s\" is of type %s, not %s",
 					   source.key, get_rel_name(PG_GETARG_OID(0)),
@@ -265,7 +256,6 @@ simdup_grouping_read(FunctionCallInfo fcinfo, const SimdupOptions *options,
 				errhint("Cast the key to %s in a view, and name it in the settings.",
 						format_type_be(rows->key_type)));
 	grouping.rows = rows;
-	grouping.keys = has_members ? rows->keys : simdup_keys_begin(key_type);
 	if (source.place[SIMDUP_SOURCE_DAY] >= 0)
 		grouping.days =
 			simdup_grow(NULL, &grouping.n_days, 16, sizeof(DateADT));
@@ -278,44 +268,16 @@ simdup_grouping_read(FunctionCallInfo fcinfo, const SimdupOptions *options,
 	return grouping;
 }
 
-/* Return the row of a key; SIMDUP_NO_NUMBER: none. */
-static uint32
-row_of_key(const SimdupGrouping *grouping, Datum key)
+uint32
+simdup_grouping_member(SimdupGrouping *grouping, const Datum *values)
 {
-	uint32 row = simdup_keyids_find(grouping->rows->numbers, key);
+	uint32 row = simdup_keyids_find(grouping->rows->numbers, values[0]);
 
 	/* keys of decisions alone are no rows' */
-	return row < grouping->rows->n ? row : SIMDUP_NO_NUMBER;
-}
-
-typedef struct MemberReader
-{
-	SimdupGrouping *grouping;
-	void (*gone)(void *arg, Datum key, int64 id);
-	void *arg;
-} MemberReader;
-
-static void
-take_member(void *arg, Datum *values)
-{
-	MemberReader *reader = arg;
-	uint32 row = row_of_key(reader->grouping, values[0]);
-	int64 id = DatumGetInt64(values[1]);
-
-	if (row != SIMDUP_NO_NUMBER)
-		reader->grouping->ids[row] = id;
-	else if (reader->gone != NULL)
-		reader->gone(reader->arg, values[0], id);
-}
-
-void
-simdup_members_read(SimdupGrouping *grouping, Oid table,
-					void (*gone)(void *arg, Datum key, int64 id), void *arg)
-{
-	MemberReader reader = {grouping, gone, arg};
-
-	simdup_grouping_table(grouping->rows, table, "t.key, t.id", "", 1, INT8OID,
-						  take_member, &reader);
+	if (row >= grouping->rows->n)
+		return SIMDUP_NO_ROW;
+	grouping->ids[row] = DatumGetInt64(values[1]);
+	return row;
 }
 
 /* Changes */
@@ -346,14 +308,16 @@ put_change(const Changes *c, Datum key, int64 was, int64 id)
 	pfree(text);
 }
 
-/* A row that the source no longer has is in no group. */
+/* Take a member. A row that the source no longer has is in no group. */
 static void
-put_gone(void *arg, Datum key, int64 id)
+take_member(void *arg, Datum *values)
 {
 	Changes *c = arg;
 
-	(void) simdup_wordset_add(&c->known, (uint64) id);
-	put_change(c, key, id, SIMDUP_NO_ID);
+	if (simdup_grouping_member(&c->grouping, values) != SIMDUP_NO_ROW)
+		return;
+	(void) simdup_wordset_add(&c->known, (uint64) DatumGetInt64(values[1]));
+	put_change(c, values[0], DatumGetInt64(values[1]), SIMDUP_NO_ID);
 }
 
 /* Take the first row of an id that ended, unless a later one is known. */
@@ -361,12 +325,12 @@ static void
 take_ended(void *arg, Datum *values)
 {
 	Changes *c = arg;
-	uint32 row = row_of_key(&c->grouping, values[0]);
+	uint32 row = simdup_keyids_find(c->grouping.rows->numbers, values[0]);
 	int64 id = DatumGetInt64(values[1]);
 	int64 refresh = DatumGetInt64(values[2]);
 
 	if (id == SIMDUP_NO_ID || !simdup_wordset_add(&c->known, (uint64) id) ||
-		row == SIMDUP_NO_NUMBER || c->ended_at[row] >= refresh)
+		row >= c->grouping.rows->n || c->ended_at[row] >= refresh)
 		return;
 	c->ended[row] = id;
 	c->ended_at[row] = refresh;
@@ -443,7 +407,8 @@ simdup_group_changes(PG_FUNCTION_ARGS)
 	simdup_decisions_apply(&decided);
 	c.group = simdup_find_groups(c.grouping.fingerprints, &decided.constraints,
 								 NULL, NULL);
-	simdup_members_read(&c.grouping, PG_GETARG_OID(1), put_gone, &c);
+	simdup_grouping_table(rows, PG_GETARG_OID(1), "t.key, t.id", "", 1, INT8OID,
+						  take_member, &c);
 	give_ids(&c, PG_GETARG_OID(3), PG_GETARG_INT64(9));
 	for (uint32 row = 0; row < rows->n; row++)
 	{

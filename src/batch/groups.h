@@ -15,10 +15,9 @@ typedef struct SimdupGrouping
 {
 	SimdupSource source;
 	SimdupRows *rows;
-	SimdupKeys *keys; /* by row */
-	DateADT *days;	  /* by row, DATEVAL_NOBEGIN for none; NULL: not read */
-	Size n_days;	  /* that there is room for */
-	int64 n_skipped;  /* rows that take no part */
+	DateADT *days;	 /* by row, DATEVAL_NOBEGIN for none; NULL: not read */
+	Size n_days;	 /* that there is room for */
+	int64 n_skipped; /* rows that take no part */
 	SimdupFingerprints *fingerprints;
 	int64 *ids; /* by row: the group or the given cluster; SIMDUP_NO_ID: none */
 	Size n_ids; /* that there is room for */
@@ -43,11 +42,10 @@ extern SimdupRows *simdup_grouping_begin(FunctionCallInfo fcinfo,
 										 Oid table, const char *column);
 
 /*
- * Read the ids of the members. The sink, where not NULL, gets members that are no
- * rows.
+ * Take the id of a member, whose first values are its key and the id. Return its row;
+ * SIMDUP_NO_ROW: the source has none.
  */
-extern void simdup_members_read(SimdupGrouping *grouping, Oid table,
-								void (*gone)(void *arg, Datum key, int64 id),
-								void *arg);
+extern uint32 simdup_grouping_member(SimdupGrouping *grouping,
+									 const Datum *values);
 
 #endif /* SIMDUP_BATCH_GROUPS_H */

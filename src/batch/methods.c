@@ -181,13 +181,10 @@ group_range(Leader *l)
 	l->sort = simdup_pairsort_begin((int64) memory);
 	show_range(l, 0.5);
 	if (l->from == 0 && l->end == d->rows.n_rows)
-	{
-		if (d->contents != NULL)
-			simdup_pair_same_fp(d, take_both, l);
-		simdup_join_distinct(d, (int) d->rows.max_distance, take_both, l);
-	}
+		simdup_join_distinct(d, (int) d->rows.max_distance, NULL, take_both, l);
 	else
-		simdup_join_sides(d, side_of_choice, take_choice, l);
+		simdup_join_distinct(d, (int) d->rows.max_distance, side_of_choice,
+							 take_choice, l);
 	l->lists = simdup_near_lists(l->sort, d->rows.n_rows, memory);
 	simdup_leading_range(l->leading, l->from, l->end, near_of, l);
 	simdup_near_lists_end(l->lists);
@@ -269,12 +266,13 @@ group_by_leader(SimdupDistinct *distinct, const SimdupConstraints *constraints)
 			l.offers = simdup_alloc(l.most_offers * sizeof(SimdupSortItem));
 		}
 		show_range(&l, 1);
-		simdup_join_sides(distinct, side_of_offer, take_offer, &l);
+		simdup_join_distinct(distinct, (int) distinct->rows.max_distance,
+							 side_of_offer, take_offer, &l);
 		take_offers(&l);
 	}
 	if (distinct->sink != NULL)
 		simdup_join_fingerprints(fingerprints,
-								 (int) distinct->rows.max_distance,
+								 (int) distinct->rows.max_distance, NULL,
 								 distinct->sink, distinct->sink_arg);
 	simdup_free(l.fps);
 	simdup_free(l.scopes);
@@ -335,7 +333,7 @@ unite_at(Connecting *c, SimdupDistinct *distinct, uint32 distance)
 
 	c->distance = distance;
 	c->sort = simdup_pairsort_begin(distinct->fingerprints->rows->budget);
-	simdup_join_distinct(distinct, (int) distance, sort_parted, c);
+	simdup_join_distinct(distinct, (int) distance, NULL, sort_parted, c);
 	simdup_pairsort_perform(c->sort);
 	while (simdup_pairsort_get(c->sort, &a, &b))
 	{
@@ -360,8 +358,8 @@ group_linked(SimdupDistinct *distinct, const SimdupConstraints *constraints)
 	connected =
 		simdup_connected_begin(&distinct->rows,
 							   constraints == NULL ? NULL : &must_links);
-	simdup_join_distinct(distinct, (int) distinct->rows.max_distance, unite,
-						 connected);
+	simdup_join_distinct(distinct, (int) distinct->rows.max_distance, NULL,
+						 unite, connected);
 	return simdup_connected_finish(connected);
 }
 

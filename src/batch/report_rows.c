@@ -150,11 +150,10 @@ static void
 take_member(void *arg, Datum *values)
 {
 	ReportRows *r = arg;
-	uint32 row = simdup_keyids_find(r->grouping.rows->numbers, values[0]);
+	uint32 row = simdup_grouping_member(&r->grouping, values);
 
-	if (row >= r->grouping.rows->n)
+	if (row == SIMDUP_NO_ROW)
 		return;
-	r->grouping.ids[row] = DatumGetInt64(values[1]);
 	r->in_all[row] = (uint32) DatumGetInt64(values[2]);
 	if (DatumGetInt64(values[3]) > 1)
 		simdup_set_bit(r->repeats, row);
@@ -246,8 +245,8 @@ quoted(const char *string)
 static char *
 key_of(const ReportRows *r, uint32 row)
 {
-	return simdup_key_text(r->grouping.source.type[SIMDUP_SOURCE_KEY],
-						   simdup_keys_get(r->grouping.keys, row, 0));
+	return simdup_key_text(r->grouping.rows->key_type,
+						   simdup_keys_get(r->grouping.rows->keys, row, 0));
 }
 
 /* Return a scope as JSON. */
@@ -712,8 +711,8 @@ simdup_report_rows(PG_FUNCTION_ARGS)
 	{
 		if (!PG_ARGISNULL(1))
 			read_groups(&r, PG_GETARG_OID(1));
-		simdup_join_fingerprints(fingerprints, options.max_distance, take_pair,
-								 &r);
+		simdup_join_fingerprints(fingerprints, options.max_distance, NULL,
+								 take_pair, &r);
 		find_first_rows(&r);
 	}
 	/* a given cluster is shown by its rank */
@@ -726,8 +725,6 @@ simdup_report_rows(PG_FUNCTION_ARGS)
 	put_clusters(&r, Min(n_shown, MAX_SHOWN_CLUSTERS));
 	put_examples(&r);
 	put_figures(&r);
-	if (r.grouping.keys != r.grouping.rows->keys)
-		simdup_keys_end(r.grouping.keys);
 	simdup_rows_end(r.grouping.rows);
 	return (Datum) 0;
 }

@@ -69,7 +69,7 @@ typedef struct Review
 	uint32 *scope; /* by row */
 
 	ReviewBlock *blocks; /* by id and scope */
-	Size n_blocks, blocks_size;
+	Size n_blocks;
 	/* a component for each group: which groups are decided not to be the same */
 	SimdupConstraints groups;
 
@@ -244,6 +244,7 @@ review_blocks(Review *r)
 	SimdupSortItem *far = simdup_alloc((n + 1) * sizeof(SimdupSortItem));
 	uint32 group = 0; /* its first row */
 
+	r->blocks = simdup_alloc((n + 1) * sizeof(ReviewBlock));
 	(void) simdup_constraints_find(&r->groups, r->grouping.rows->n,
 								   &(SimdupDecisions){0});
 	for (Size i = 0; i < n; i++)
@@ -251,11 +252,7 @@ review_blocks(Review *r)
 		bool same_id = i > 0 && rows[i].value == rows[i - 1].value;
 
 		if (!same_id || rows[i].row >> 32 != rows[i - 1].row >> 32)
-		{
-			r->blocks = simdup_grow(r->blocks, &r->blocks_size, r->n_blocks + 1,
-									sizeof(ReviewBlock));
 			r->blocks[r->n_blocks++] = (ReviewBlock){(uint32) rows[i].row, 0};
-		}
 		r->blocks[r->n_blocks - 1].size++;
 		group = same_id ? group : (uint32) rows[i].row;
 		r->groups.component[(uint32) rows[i].row] = group;
@@ -271,17 +268,6 @@ review_blocks(Review *r)
 	simdup_free(far);
 }
 
-/* Take two blocks of one scope, so of two groups. */
-static void
-take_blocks(Review *r, uint32 a, uint32 b, int distance)
-{
-	const ReviewBlock *first = &r->blocks[Min(a, b)];
-	const ReviewBlock *second = &r->blocks[Max(a, b)];
-
-	take_pair(r, first->first, second->first, distance,
-			  (int64) first->size * second->size);
-}
-
 typedef struct BlockPairs
 {
 	Review *review;
@@ -289,7 +275,10 @@ typedef struct BlockPairs
 	SimdupFingerprint *of_block; /* by its first block */
 } BlockPairs;
 
-/* Take the pairs of two fingerprints' blocks: a SimdupRowPairSink. */
+/*
+ * Take the pairs of two fingerprints' blocks, which are of one scope, so of two groups:
+ * a SimdupRowPairSink.
+ */
 static void
 take_fingerprints(void *arg, uint32 a, uint32 b, uint32 distance)
 {
@@ -300,10 +289,14 @@ take_fingerprints(void *arg, uint32 a, uint32 b, uint32 distance)
 	for (uint32 i = 0; i < x->n; i++)
 		for (uint32 j = a == b ? i + 1 : 0; j < y->n; j++)
 		{
+			uint32 one = simdup_row_at(p->fingerprints, x->start + i);
+			uint32 other = simdup_row_at(p->fingerprints, y->start + j);
+			const ReviewBlock *first = &p->review->blocks[Min(one, other)];
+			const ReviewBlock *second = &p->review->blocks[Max(one, other)];
+
 			CHECK_FOR_INTERRUPTS();
-			take_blocks(p->review, simdup_row_at(p->fingerprints, x->start + i),
-						simdup_row_at(p->fingerprints, y->start + j),
-						(int) distance);
+			take_pair(p->review, first->first, second->first, (int) distance,
+					  (int64) first->size * second->size);
 		}
 }
 
@@ -335,7 +328,7 @@ review_between(Review *r)
 		p.of_block[first] = of;
 		take_fingerprints(&p, first, first, 0);
 	}
-	simdup_join_fingerprints(p.fingerprints, r->most_distance,
+	simdup_join_fingerprints(p.fingerprints, r->most_distance, NULL,
 							 take_fingerprints, &p);
 	simdup_rows_end(rows);
 }
@@ -406,6 +399,12 @@ put_open_pairs(Review *r, int n)
 			put_pair(r, &r->pairs[i], NULL, NULL);
 }
 
+static void
+take_member(void *arg, Datum *values)
+{
+	(void) simdup_grouping_member(arg, values);
+}
+
 PG_FUNCTION_INFO_V1(simdup_review_pairs);
 /*
  * Return simdup_review_pairs(source, members, decisions, max_distance, method,
@@ -426,7 +425,8 @@ simdup_review_pairs(PG_FUNCTION_ARGS)
 	{
 		r.options = simdup_options(fcinfo);
 		r.grouping = simdup_grouping_read(fcinfo, NULL, false);
-		simdup_members_read(&r.grouping, PG_GETARG_OID(1), NULL, NULL);
+		simdup_grouping_table(r.grouping.rows, PG_GETARG_OID(1), "t.key, t.id",
+							  "", 1, INT8OID, take_member, &r.grouping);
 	}
 	rows = has_source ? r.grouping.rows
 					  : simdup_grouping_begin(fcinfo, (SimdupFeed){0}, NULL,

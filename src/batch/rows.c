@@ -101,10 +101,12 @@ simdup_rows_feed(const SimdupFeed *feed, const SimdupOptions *options)
 	rows->sort = simdup_pairsort_begin(feed->budget / 2);
 	rows->key_type = feed->key_type;
 	if (OidIsValid(feed->key_type))
-	{
 		rows->keys = simdup_keys_begin(feed->key_type);
+	if (feed->finds_keys)
+	{
 		rows->numbers = simdup_keyids_begin(rows->keys, feed->key_type,
 											feed->key_collation);
+		simdup_keyids_expect_order(rows->numbers);
 	}
 	if (OidIsValid(feed->scope_type))
 	{
@@ -154,13 +156,21 @@ simdup_check_room(uint32 n)
 				errdetail("A batch takes at most %u rows.", MAX_ROWS));
 }
 
-/* Add a key by which its row is looked up. */
+/* Add the key of a row. Keys that are not looked up may go to disk. */
 static void
-add_unique_key(SimdupRows *rows, const SimdupRow *row)
+add_key(SimdupRows *rows, const SimdupRow *row)
 {
-	Datum key = simdup_keys_take(rows->keys, row->key);
+	Datum key;
 	uint32 number;
 
+	if (rows->numbers == NULL)
+	{
+		simdup_keys_add(rows->keys, row->key);
+		if (simdup_pairsort_disk(rows->sort) > 0)
+			simdup_keys_spill(rows->keys);
+		return;
+	}
+	key = simdup_keys_take(rows->keys, row->key);
 	simdup_keyids_get(rows->numbers, &key, 1, &number);
 	if (number < rows->n)
 		ereport(ERROR, errcode(ERRCODE_CARDINALITY_VIOLATION),
@@ -192,8 +202,8 @@ simdup_rows_add(SimdupRows *rows, const SimdupRow *row)
 		return SIMDUP_NO_ROW;
 	if (rows->contents != NULL)
 		simdup_stored_texts_add(rows->contents, row->content);
-	if (rows->numbers)
-		add_unique_key(rows, row);
+	if (rows->keys)
+		add_key(rows, row);
 	simdup_check_room(rows->n);
 	simdup_pairsort_put(rows->sort,
 						(uint64) scope_of(rows, row) << 32 | row->fp >> 32,

@@ -49,8 +49,8 @@ typedef struct SimdupRows
 	int64 budget;			   /* bytes */
 	SimdupOptions options;	   /* zeroed if the function has none */
 
-	SimdupKeys *keys;	   /* by number, in memory; NULL: none */
-	SimdupKeyIds *numbers; /* a key's number is its row's */
+	SimdupKeys *keys;	   /* by number; NULL: none */
+	SimdupKeyIds *numbers; /* a key's number is its row's; NULL: not looked up */
 	Oid key_type;
 
 	SimdupStoredTexts *contents; /* to compare; NULL: they do not count */
@@ -75,9 +75,10 @@ typedef struct SimdupFeed
 {
 	const char *function; /* that progress messages name */
 	int64 budget;		  /* bytes of memory; more goes to disk */
-	Oid key_type;		  /* ERROR for a key twice; InvalidOid: no keys */
+	Oid key_type;		  /* InvalidOid: no keys */
 	Oid key_collation;
-	Oid scope_type; /* InvalidOid: no scopes */
+	bool finds_keys; /* they are looked up: ERROR for a key twice */
+	Oid scope_type;	 /* InvalidOid: no scopes */
 	Oid scope_collation;
 	Oid content_type; /* where options have a min_resemblance */
 	int64 n_before;	  /* rows of the statement's batches before */
@@ -170,31 +171,23 @@ extern uint32 simdup_row_at(SimdupFingerprints *fingerprints, uint32 position);
 typedef void (*SimdupRowPairSink)(void *arg, uint32 a, uint32 b,
 								  uint32 distance);
 
-/*
- * Find each pair of different fingerprints of one scope within the distance, once,
- * in no order: the first rows of both. The scopes are joined one after the other.
- * Memory stays within the batch's budget.
- */
-extern void simdup_join_fingerprints(SimdupFingerprints *fingerprints,
-									 int max_distance, SimdupRowPairSink sink,
-									 void *arg);
-
-/* The next step, a join or other, is done when this share of all comparing is. */
-extern void simdup_show_join(SimdupFingerprints *fingerprints, double share);
-
 /* Sides of a join, for distinct rows or fingerprints known by their first rows. */
 #define SIMDUP_FIRST_SIDE 1
 #define SIMDUP_SECOND_SIDE 2
 typedef int (*SimdupSideOf)(void *arg, uint32 row);
 
 /*
- * Find the near pairs of a fingerprint of the first side and another one of the
- * second. One of both sides is in pairs of either kind.
+ * Find each pair of different fingerprints of one scope within the distance, once,
+ * in no order: the first rows of both. The scopes are joined one after the other.
+ * Memory stays within the batch's budget. With sides, a fingerprint of the first side
+ * meets those of the second. One of both sides meets itself, too.
  */
-extern void simdup_join_fingerprint_sides(SimdupFingerprints *fingerprints,
-										  int max_distance,
-										  SimdupSideOf side_of,
-										  SimdupRowPairSink sink, void *arg);
+extern void simdup_join_fingerprints(SimdupFingerprints *fingerprints,
+									 int max_distance, SimdupSideOf side_of,
+									 SimdupRowPairSink sink, void *arg);
+
+/* The next step, a join or other, is done when this share of all comparing is. */
+extern void simdup_show_join(SimdupFingerprints *fingerprints, double share);
 
 /* Windows: windows.c. */
 
