@@ -396,7 +396,7 @@ print <<'END';
  * EquivalentUnifiedIdeograph.txt, Scripts.txt and Unihan_Variants.txt of Unicode
  * 15.0.
  */
-#include "core/unicode/fold.h"
+#include "core/unicode/foldtables.h"
 
 END
 printf "const SimdupFoldProperty simdup_fold_properties[%d] = {\n",

@@ -1,6 +1,6 @@
 /*
  * charclass.h
- *	  Characters of profile 1: UTF-8, folding and classes; fold.h has profile 2.
+ *	  Characters: UTF-8, classes, and the folding of profile 1.
  */
 #ifndef SIMDUP_CORE_UNICODE_CHARCLASS_H
 #define SIMDUP_CORE_UNICODE_CHARCLASS_H
@@ -17,6 +17,8 @@ typedef struct SimdupUtf8
 } SimdupUtf8;
 
 /*
+ * Characters of profile 1: UTF-8, folding and classes.
+ *
  * Folding turns full-width forms (U+FF01 to FF5E) into ASCII and then takes
  * Unicode's simple lower case. A word character has General_Category L*, M*
  * or N*; it is unsegmented if its script writes no spaces between words. The

@@ -6,7 +6,7 @@
  * EquivalentUnifiedIdeograph.txt, Scripts.txt and Unihan_Variants.txt of Unicode
  * 15.0.
  */
-#include "core/unicode/fold.h"
+#include "core/unicode/foldtables.h"
 
 const SimdupFoldProperty simdup_fold_properties[8884] = {
 	{0, 0, 1}, {0, 1, 1}, {0, 2, 1}, {32, 1, 1},
