@@ -240,7 +240,7 @@ compare_letters(Campaigns *c)
 }
 
 static uint32 *
-find_centers(const SimdupRows *rows, const uint32 *distinct,
+find_centers(const SimdupRows *rows, const uint32 *unit,
 			 SimdupNearLists *partners)
 {
 	uint32 *copies = alloc_by_row(rows);
@@ -248,7 +248,7 @@ find_centers(const SimdupRows *rows, const uint32 *distinct,
 
 	simdup_progress_phase("finding centers", 0);
 	for (uint32 row = 0; row < rows->n; row++)
-		copies[distinct[row]]++;
+		copies[unit[row]]++;
 	center = simdup_find_centers(
 		&(SimdupPartners){rows->n, copies, simdup_near_list, partners});
 	simdup_free(copies);
@@ -284,26 +284,26 @@ find_templates(SimdupLetters *letters, SimdupNearLists *relatives)
 }
 
 uint32 *
-simdup_find_campaigns(const SimdupDistinct *distinct)
+simdup_find_campaigns(const SimdupBatchUnits *units)
 {
-	SimdupRows *rows = distinct->fingerprints->rows;
+	SimdupRows *rows = units->fingerprints->rows;
 	Campaigns c = {0};
 	SimdupNearLists *near;
 	bool by_template = rows->options.method == SIMDUP_TEMPLATES;
 	uint32 *center;
 
-	simdup_letters_begin(&c.letters, distinct);
+	simdup_letters_begin(&c.letters, units);
 	c.least = by_template ? RELATED_SHARE : rows->options.min_containment;
 	c.near = simdup_pairsort_begin(c.letters.memory);
 	compare_letters(&c);
 	near = simdup_near_lists(c.near, rows->n, (Size) c.letters.memory);
 	center = by_template ? find_templates(&c.letters, near)
-						 : find_centers(rows, distinct->rows.distinct, near);
+						 : find_centers(rows, units->rows.unit, near);
 	simdup_near_lists_end(near);
 	simdup_letters_end(&c.letters);
 	for (uint32 row = 0; row < rows->n; row++)
 	{
-		uint32 first = distinct->rows.distinct[row];
+		uint32 first = units->rows.unit[row];
 
 		center[row] = center[first] == SIMDUP_NO_ROW ? first : center[first];
 	}

@@ -18,8 +18,8 @@
 #include "utils/ruleutils.h"
 #include "utils/typcache.h"
 
-#include "batch/distinct_rows.h"
 #include "batch/groups.h"
+#include "batch/units.h"
 #include "core/host.h"
 #include "server/arguments.h"
 #include "server/source.h"

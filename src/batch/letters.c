@@ -35,7 +35,7 @@
 typedef struct LetterShingles
 {
 	SimdupWordSet seen;
-	SimdupHashes shingles; /* distinct, in order */
+	SimdupHashes shingles; /* units, in order */
 } LetterShingles;
 
 /* Take shingles in their order: a SimdupElementSink. */
@@ -54,8 +54,7 @@ take_shingles(void *arg, const uint64_t *hashes, size_t n)
 
 /* Sort all shingles, each with its letter, its place, and whether it is sampled. */
 static void
-read_letters(SimdupLetters *letters, const uint32 *distinct,
-			 SimdupPairSort *sort)
+read_letters(SimdupLetters *letters, const uint32 *unit, SimdupPairSort *sort)
 {
 	SimdupRows *rows = letters->rows;
 	MemoryContext old = MemoryContextSwitchTo(rows->row_context);
@@ -67,7 +66,7 @@ read_letters(SimdupLetters *letters, const uint32 *distinct,
 		SimdupUtf8 content;
 
 		CHECK_FOR_INTERRUPTS();
-		if (distinct[row] != row)
+		if (unit[row] != row)
 			continue;
 		content = simdup_text_to_utf8(
 			DatumGetTextPP(simdup_stored_texts_get(rows->contents, row)));
@@ -230,9 +229,9 @@ create_file(Size memory)
 }
 
 void
-simdup_letters_begin(SimdupLetters *letters, const SimdupDistinct *distinct)
+simdup_letters_begin(SimdupLetters *letters, const SimdupBatchUnits *units)
 {
-	SimdupRows *rows = distinct->fingerprints->rows;
+	SimdupRows *rows = units->fingerprints->rows;
 	Size n = (Size) rows->n + 1;
 	SimdupPairSort *sort = simdup_pairsort_begin(rows->budget / 4);
 	SimdupPairSort *shared;
@@ -240,7 +239,7 @@ simdup_letters_begin(SimdupLetters *letters, const SimdupDistinct *distinct)
 	*letters = (SimdupLetters){.rows = rows, .memory = rows->budget / 8};
 	letters->size = simdup_alloc0(n * sizeof(uint32));
 	letters->starts = simdup_alloc0(n * sizeof(uint64));
-	read_letters(letters, distinct->rows.distinct, sort);
+	read_letters(letters, units->rows.unit, sort);
 	if (rows->options.method == SIMDUP_TEMPLATES)
 		letters->holders = create_file((Size) letters->memory);
 	letters->sharers = create_file((Size) letters->memory);

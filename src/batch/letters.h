@@ -2,7 +2,7 @@
  * letters.h
  *	  The letters of a batch by the shingles that they share.
  *
- * A letter is a distinct row with a shingle of three words. It has each of its
+ * A letter is a unit with a shingle of three words. It has each of its
  * shingles once, at a place: places are numbered in the order of first occurrence.
  * Only shingles that another letter has, too, are kept. They are on disk beyond
  * their memory.
@@ -10,7 +10,7 @@
 #ifndef SIMDUP_BATCH_LETTERS_H
 #define SIMDUP_BATCH_LETTERS_H
 
-#include "batch/distinct_rows.h"
+#include "batch/units.h"
 
 /*
  * A shared shingle of a letter. Shingles that stand in the same letters are one block.
@@ -58,7 +58,7 @@ typedef struct SimdupLetters
 
 /* Find the letters. */
 extern void simdup_letters_begin(SimdupLetters *letters,
-								 const SimdupDistinct *distinct);
+								 const SimdupBatchUnits *units);
 extern void simdup_letters_end(SimdupLetters *letters);
 
 /*

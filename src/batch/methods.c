@@ -10,7 +10,7 @@
 
 #include "miscadmin.h"
 
-#include "batch/distinct_rows.h"
+#include "batch/units.h"
 #include "core/fingerprint/hamming.h"
 #include "core/host.h"
 
@@ -18,7 +18,7 @@
  * leader
  *
  * Rows are grouped by ranges. A join finds the near pairs of a range in which a row
- * may lead. Another one offers its leaders to the distinct rows of later rows. In a
+ * may lead. Another one offers its leaders to the units of later rows. In a
  * dense table few rows lead, and in another one few pairs are near. So a range is
  * as long as a sample says that its pairs are few, and is often the whole table.
  */
@@ -29,23 +29,23 @@
 /* Rows of a range that are compared with each other to estimate its pairs. */
 #define SAMPLE_SIZE 2048
 
-/* Bits of a distinct row in a range. */
+/* Bits of a unit in a range. */
 #define MAY_LEAD 1
 #define FOLLOWS 2	/* it has a row there */
 #define NEEDS_ALL 4 /* it has one with cannot-links */
 
 typedef struct Leader
 {
-	SimdupDistinct *distinct;
+	SimdupBatchUnits *units;
 	SimdupLeading *leading;
 	uint32 from; /* the range */
 	uint32 end;
 	uint64 *fps;	  /* by row */
 	uint32 *scopes;	  /* by row */
-	uint32 *last_row; /* by distinct row */
-	uint8 *bits;	  /* by distinct row */
+	uint32 *last_row; /* by unit */
+	uint8 *bits;	  /* by unit */
 	bool any_needs_all;
-	SimdupPairSort *sort; /* near distinct rows of the range */
+	SimdupPairSort *sort; /* near units of the range */
 	SimdupNearLists *lists;
 
 	/* with contents: offers that wait until they are compared in their order */
@@ -58,8 +58,8 @@ typedef struct Leader
 SIMDUP_POPCNT_CLONES static double
 estimate_pairs(const Leader *l, uint32 from, uint32 end)
 {
-	const uint32 *distinct = l->distinct->rows.distinct;
-	int k = (int) l->distinct->rows.max_distance;
+	const uint32 *unit = l->units->rows.unit;
+	int k = (int) l->units->rows.max_distance;
 	uint32 n = Min((uint32) (8 * sqrt(end - from)), SAMPLE_SIZE);
 	uint32 rows[SAMPLE_SIZE];
 	uint64 fps[SAMPLE_SIZE];
@@ -78,7 +78,7 @@ estimate_pairs(const Leader *l, uint32 from, uint32 end)
 			if (simdup_hamming64(fps[i], fps[j]) <= k &&
 				(may_lead[i] || may_lead[j]) &&
 				l->scopes[rows[i]] == l->scopes[rows[j]] &&
-				distinct[rows[i]] != distinct[rows[j]])
+				unit[rows[i]] != unit[rows[j]])
 				n_pairs++;
 	}
 	return n_pairs / share / share;
@@ -88,8 +88,8 @@ estimate_pairs(const Leader *l, uint32 from, uint32 end)
 static void
 find_end(Leader *l)
 {
-	double n = l->distinct->rows.n_rows;
-	double budget = (double) l->distinct->fingerprints->rows->budget;
+	double n = l->units->rows.n_rows;
+	double budget = (double) l->units->fingerprints->rows->budget;
 	double most = Max(Min(budget / 8 / sizeof(SimdupSortItem), MOST_PAIRS), n);
 	double n_rows = n - l->from;
 
@@ -105,7 +105,7 @@ find_end(Leader *l)
 	l->end = l->from + (uint32) n_rows;
 }
 
-/* Take a distinct row that may lead a near one in the range: a SimdupRowPairSink. */
+/* Take a unit that may lead a near one in the range: a SimdupRowPairSink. */
 static void
 take_choice(void *arg, uint32 leader, uint32 row, uint32 distance)
 {
@@ -120,7 +120,7 @@ take_choice(void *arg, uint32 leader, uint32 row, uint32 distance)
 		simdup_put_near(l->sort, row, leader, distance);
 }
 
-/* The same for two distinct rows of which each may lead the other. */
+/* The same for two units of which each may lead the other. */
 static void
 take_both(void *arg, uint32 a, uint32 b, uint32 distance)
 {
@@ -128,7 +128,7 @@ take_both(void *arg, uint32 a, uint32 b, uint32 distance)
 	take_choice(arg, b, a, distance);
 }
 
-/* Return the sides of a join on which a distinct row is: a SimdupSideOf. */
+/* Return the sides of a join on which a unit is: a SimdupSideOf. */
 static int
 side_of_choice(void *arg, uint32 row)
 {
@@ -145,12 +145,12 @@ side_of_choice(void *arg, uint32 row)
 static void
 show_range(const Leader *l, double share)
 {
-	simdup_show_join(l->distinct->fingerprints,
+	simdup_show_join(l->units->fingerprints,
 					 (l->from + share * (l->end - l->from)) /
-						 l->distinct->rows.n_rows);
+						 l->units->rows.n_rows);
 }
 
-/* Return the near rows of a distinct row of the range: a SimdupNearOf. */
+/* Return the near rows of a unit of the range: a SimdupNearOf. */
 static const SimdupNear *
 near_of(void *arg, uint32 row, size_t *n)
 {
@@ -164,14 +164,14 @@ near_of(void *arg, uint32 row, size_t *n)
 static void
 group_range(Leader *l)
 {
-	SimdupDistinct *d = l->distinct;
+	SimdupBatchUnits *d = l->units;
 	Size memory = (Size) d->fingerprints->rows->budget / 8;
 
 	memset(l->bits, 0, d->rows.n_rows);
 	l->any_needs_all = false;
 	for (uint32 row = l->from; row < l->end; row++)
 	{
-		uint8 *bits = &l->bits[d->rows.distinct[row]];
+		uint8 *bits = &l->bits[d->rows.unit[row]];
 		bool needs_all = simdup_needs_all_leaders(l->leading, row);
 
 		l->any_needs_all |= needs_all;
@@ -181,10 +181,10 @@ group_range(Leader *l)
 	l->sort = simdup_pairsort_begin((int64) memory);
 	show_range(l, 0.5);
 	if (l->from == 0 && l->end == d->rows.n_rows)
-		simdup_join_distinct(d, (int) d->rows.max_distance, NULL, take_both, l);
+		simdup_join_units(d, (int) d->rows.max_distance, NULL, take_both, l);
 	else
-		simdup_join_distinct(d, (int) d->rows.max_distance, side_of_choice,
-							 take_choice, l);
+		simdup_join_units(d, (int) d->rows.max_distance, side_of_choice,
+						  take_choice, l);
 	l->lists = simdup_near_lists(l->sort, d->rows.n_rows, memory);
 	simdup_leading_range(l->leading, l->from, l->end, near_of, l);
 	simdup_near_lists_end(l->lists);
@@ -239,12 +239,12 @@ side_of_offer(void *arg, uint32 row)
 }
 
 static uint32 *
-group_by_leader(SimdupDistinct *distinct, const SimdupConstraints *constraints)
+group_by_leader(SimdupBatchUnits *units, const SimdupConstraints *constraints)
 {
-	SimdupFingerprints *fingerprints = distinct->fingerprints;
-	Size n = distinct->rows.n_rows;
-	Leader l = {.distinct = distinct,
-				.leading = simdup_leading_begin(&distinct->rows, constraints)};
+	SimdupFingerprints *fingerprints = units->fingerprints;
+	Size n = units->rows.n_rows;
+	Leader l = {.units = units,
+				.leading = simdup_leading_begin(&units->rows, constraints)};
 
 	l.fps = simdup_alloc((n + 1) * sizeof(uint64));
 	l.scopes = simdup_alloc0((n + 1) * sizeof(uint32));
@@ -252,28 +252,27 @@ group_by_leader(SimdupDistinct *distinct, const SimdupConstraints *constraints)
 	l.bits = simdup_alloc(n + 1);
 	simdup_fingerprints_by_row(fingerprints, l.fps, l.scopes);
 	for (uint32 row = 0; row < n; row++)
-		l.last_row[distinct->rows.distinct[row]] = row;
+		l.last_row[units->rows.unit[row]] = row;
 	for (; l.from < n; l.from = l.end)
 	{
 		find_end(&l);
 		group_range(&l);
 		if (l.end == n)
 			continue;
-		if (distinct->contents != NULL && l.most_offers == 0)
+		if (units->contents != NULL && l.most_offers == 0)
 		{
 			l.most_offers =
 				(Size) fingerprints->rows->budget / 4 / sizeof(SimdupSortItem);
 			l.offers = simdup_alloc(l.most_offers * sizeof(SimdupSortItem));
 		}
 		show_range(&l, 1);
-		simdup_join_distinct(distinct, (int) distinct->rows.max_distance,
-							 side_of_offer, take_offer, &l);
+		simdup_join_units(units, (int) units->rows.max_distance, side_of_offer,
+						  take_offer, &l);
 		take_offers(&l);
 	}
-	if (distinct->sink != NULL)
-		simdup_join_fingerprints(fingerprints,
-								 (int) distinct->rows.max_distance, NULL,
-								 distinct->sink, distinct->sink_arg);
+	if (units->sink != NULL)
+		simdup_join_fingerprints(fingerprints, (int) units->rows.max_distance,
+								 NULL, units->sink, units->sink_arg);
 	simdup_free(l.fps);
 	simdup_free(l.scopes);
 	simdup_free(l.last_row);
@@ -326,14 +325,14 @@ sort_parted(void *arg, uint32 a, uint32 b, uint32 distance)
 
 /* Unite the groups that are near at a distance, in the order of pairs. */
 static void
-unite_at(Connecting *c, SimdupDistinct *distinct, uint32 distance)
+unite_at(Connecting *c, SimdupBatchUnits *units, uint32 distance)
 {
 	uint64 a;
 	uint64 b;
 
 	c->distance = distance;
-	c->sort = simdup_pairsort_begin(distinct->fingerprints->rows->budget);
-	simdup_join_distinct(distinct, (int) distance, NULL, sort_parted, c);
+	c->sort = simdup_pairsort_begin(units->fingerprints->rows->budget);
+	simdup_join_units(units, (int) distance, NULL, sort_parted, c);
 	simdup_pairsort_perform(c->sort);
 	while (simdup_pairsort_get(c->sort, &a, &b))
 	{
@@ -345,7 +344,7 @@ unite_at(Connecting *c, SimdupDistinct *distinct, uint32 distance)
 
 /* Return the groups where cannot-links do not count. */
 static uint32 *
-group_linked(SimdupDistinct *distinct, const SimdupConstraints *constraints)
+group_linked(SimdupBatchUnits *units, const SimdupConstraints *constraints)
 {
 	SimdupConstraints must_links;
 	SimdupConnected *connected;
@@ -356,28 +355,28 @@ group_linked(SimdupDistinct *distinct, const SimdupConstraints *constraints)
 		must_links.cannot_links.n = 0;
 	}
 	connected =
-		simdup_connected_begin(&distinct->rows,
+		simdup_connected_begin(&units->rows,
 							   constraints == NULL ? NULL : &must_links);
-	simdup_join_distinct(distinct, (int) distinct->rows.max_distance, NULL,
-						 unite, connected);
+	simdup_join_units(units, (int) units->rows.max_distance, NULL, unite,
+					  connected);
 	return simdup_connected_finish(connected);
 }
 
 static uint32 *
-group_connected(SimdupDistinct *distinct, const SimdupConstraints *constraints)
+group_connected(SimdupBatchUnits *units, const SimdupConstraints *constraints)
 {
 	const SimdupLinkLists *apart =
 		constraints == NULL ? NULL : &constraints->cannot_links;
-	uint32 max_distance = distinct->rows.max_distance;
-	uint32 n = distinct->rows.n_rows;
+	uint32 max_distance = units->rows.max_distance;
+	uint32 n = units->rows.n_rows;
 	Connecting c = {0};
 	uint32 *group;
 	uint32 *parted;
 	bool any = false;
 
 	if (apart != NULL && apart->n > 0)
-		simdup_show_join(distinct->fingerprints, 1.0 / (max_distance + 1));
-	group = group_linked(distinct, constraints);
+		simdup_show_join(units->fingerprints, 1.0 / (max_distance + 1));
+	group = group_linked(units, constraints);
 	c.group = group;
 	c.parted = simdup_alloc0(n / 8 + 1);
 	/* both ways of a cannot-link follow each other */
@@ -392,12 +391,12 @@ group_connected(SimdupDistinct *distinct, const SimdupConstraints *constraints)
 	}
 	if (!any)
 		return group;
-	c.connected = simdup_connected_begin(&distinct->rows, constraints);
+	c.connected = simdup_connected_begin(&units->rows, constraints);
 	for (uint32 distance = 1; distance <= max_distance; distance++)
 	{
-		simdup_show_join(distinct->fingerprints,
+		simdup_show_join(units->fingerprints,
 						 (distance + 1.0) / (max_distance + 1));
-		unite_at(&c, distinct, distance);
+		unite_at(&c, units, distance);
 	}
 	parted = simdup_connected_finish(c.connected);
 	for (uint32 row = 0; row < n; row++)
@@ -412,10 +411,10 @@ simdup_find_groups(SimdupFingerprints *fingerprints,
 				   void *sink_arg)
 {
 	SimdupClusterMethod method = fingerprints->rows->options.method;
-	SimdupDistinct d;
+	SimdupBatchUnits d;
 	uint32 *group;
 
-	simdup_distinct_begin(&d, fingerprints);
+	simdup_units_begin(&d, fingerprints);
 	d.sink = sink;
 	d.sink_arg = sink_arg;
 	if (method == SIMDUP_CAMPAIGNS || method == SIMDUP_TEMPLATES)
@@ -424,6 +423,6 @@ simdup_find_groups(SimdupFingerprints *fingerprints,
 		group = group_by_leader(&d, constraints);
 	else
 		group = group_connected(&d, constraints);
-	simdup_free(d.rows.distinct);
+	simdup_free(d.rows.unit);
 	return group;
 }

@@ -19,8 +19,8 @@
 #include "utils/json.h"
 #include "utils/memutils.h"
 
-#include "batch/distinct_rows.h"
 #include "batch/groups.h"
+#include "batch/units.h"
 #include "core/compare/resemblance.h"
 #include "core/fingerprint/hamming.h"
 #include "core/host.h"

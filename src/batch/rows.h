@@ -171,7 +171,7 @@ extern uint32 simdup_row_at(SimdupFingerprints *fingerprints, uint32 position);
 typedef void (*SimdupRowPairSink)(void *arg, uint32 a, uint32 b,
 								  uint32 distance);
 
-/* Sides of a join, for distinct rows or fingerprints known by their first rows. */
+/* Sides of a join, for units or fingerprints known by their first rows. */
 #define SIMDUP_FIRST_SIDE 1
 #define SIMDUP_SECOND_SIDE 2
 typedef int (*SimdupSideOf)(void *arg, uint32 row);

@@ -17,7 +17,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
-#include "batch/distinct_rows.h"
+#include "batch/units.h"
 #include "core/compare/resemblance.h"
 #include "core/host.h"
 #include "server/arguments.h"

@@ -124,22 +124,22 @@ static void
 check_groups(Input *in, const NaiveRows *rows,
 			 const SimdupConstraints *constraints)
 {
-	NaiveDistinctRows distinct_rows;
+	NaiveUnits units;
 	uint32_t expected[NAIVE_ROWS];
 	bool leads[NAIVE_ROWS];
 	uint32_t *group;
 
-	naive_make_distinct_rows(&distinct_rows, rows);
+	naive_make_units(&units, rows);
 	naive_leaders(rows, expected, leads);
-	group = naive_lead(&distinct_rows, constraints,
+	group = naive_lead(&units, constraints,
 					   (uint32_t) take_between(in, 1, NAIVE_ROWS));
 	must(memcmp(group, expected, rows->n * sizeof(uint32_t)) == 0);
 	check_ids(in, rows->n, group);
 	simdup_free(group);
 
-	naive_make_distinct_rows(&distinct_rows, rows);
+	naive_make_units(&units, rows);
 	naive_connected(rows, expected);
-	group = naive_connect(&distinct_rows, constraints);
+	group = naive_connect(&units, constraints);
 	must(memcmp(group, expected, rows->n * sizeof(uint32_t)) == 0);
 	simdup_free(group);
 }

@@ -82,7 +82,7 @@ test_random(bool verifies, bool with_decisions)
 	while (n_grouped < 1000)
 	{
 		NaiveRows rows;
-		NaiveDistinctRows distinct_rows;
+		NaiveUnits units;
 		SimdupConstraints constraints;
 		uint32_t expected[NAIVE_ROWS];
 		bool leads[NAIVE_ROWS];
@@ -94,15 +94,13 @@ test_random(bool verifies, bool with_decisions)
 		if (simdup_constraints_find(&constraints, rows.n, &rows.decisions) ==
 			NULL)
 		{
-			naive_make_distinct_rows(&distinct_rows, &rows);
+			naive_make_units(&units, &rows);
 			naive_leaders(&rows, expected, leads);
-			n_wrong +=
-				!same_groups(naive_lead(&distinct_rows, b, 1 + below(rows.n)),
-							 expected, rows.n);
+			n_wrong += !same_groups(naive_lead(&units, b, 1 + below(rows.n)),
+									expected, rows.n);
 			n_wrong += !same_ids(expected, rows.n);
 			naive_connected(&rows, expected);
-			n_wrong += !same_groups(naive_connect(&distinct_rows, b), expected,
-									rows.n);
+			n_wrong += !same_groups(naive_connect(&units, b), expected, rows.n);
 			n_grouped++;
 		}
 		simdup_constraints_free(&constraints);
@@ -113,10 +111,10 @@ test_random(bool verifies, bool with_decisions)
 	   n_wrong);
 }
 
-/* No distinct row has a near one. */
+/* No unit has a near one. */
 static const SimdupNear *
 no_near(void *arg __attribute__((unused)),
-		uint32_t distinct __attribute__((unused)), size_t *n)
+		uint32_t unit __attribute__((unused)), size_t *n)
 {
 	*n = 0;
 	return NULL;
@@ -124,14 +122,12 @@ no_near(void *arg __attribute__((unused)),
 
 /* The groups of equal rows, in two ranges. */
 static uint32_t *
-lead_equal(const SimdupDistinctRows *distinct_rows,
-		   const SimdupConstraints *constraints)
+lead_equal(const SimdupUnits *units, const SimdupConstraints *constraints)
 {
-	SimdupLeading *l = simdup_leading_begin(distinct_rows, constraints);
+	SimdupLeading *l = simdup_leading_begin(units, constraints);
 
-	simdup_leading_range(l, 0, distinct_rows->n_rows / 2, no_near, NULL);
-	simdup_leading_range(l, distinct_rows->n_rows / 2, distinct_rows->n_rows,
-						 no_near, NULL);
+	simdup_leading_range(l, 0, units->n_rows / 2, no_near, NULL);
+	simdup_leading_range(l, units->n_rows / 2, units->n_rows, no_near, NULL);
 	return simdup_leading_finish(l);
 }
 
@@ -139,22 +135,21 @@ lead_equal(const SimdupDistinctRows *distinct_rows,
 static uint32_t
 group_equal(uint32_t n, const SimdupDecisions *decisions, bool connected)
 {
-	SimdupDistinctRows distinct_rows = {.n_rows = n};
+	SimdupUnits units = {.n_rows = n};
 	SimdupConstraints constraints;
 	uint32_t n_groups = 0;
 	uint32_t *group;
 
-	distinct_rows.distinct = simdup_alloc0((size_t) n * sizeof(uint32_t));
+	units.unit = simdup_alloc0((size_t) n * sizeof(uint32_t));
 	if (simdup_constraints_find(&constraints, n, decisions) != NULL)
 		return 0;
-	group = connected
-				? simdup_connected_finish(
-					  simdup_connected_begin(&distinct_rows, &constraints))
-				: lead_equal(&distinct_rows, &constraints);
+	group = connected ? simdup_connected_finish(
+							simdup_connected_begin(&units, &constraints))
+					  : lead_equal(&units, &constraints);
 	for (uint32_t i = 0; i < n; i++)
 		n_groups += group[i] == i;
 	simdup_free(group);
-	simdup_free(distinct_rows.distinct);
+	simdup_free(units.unit);
 	simdup_constraints_free(&constraints);
 	return n_groups;
 }

@@ -2,7 +2,7 @@
  * naive_grouping.h
  *	  Rows into groups the slow way, for unit tests and fuzz targets.
  *
- * Written from the rules, without distinct rows, components or lists: each
+ * Written from the rules, without units, components or lists: each
  * question is asked of all rows. Content i resembles content j as resembles
  * says.
  */
@@ -206,36 +206,36 @@ naive_ids(uint32_t n, const uint32_t *group, const int64_t *old, int64_t *ids)
 }
 
 /*
- * The same rows as distinct rows
+ * The same rows as units
  */
 
-typedef struct NaiveDistinctRows
+typedef struct NaiveUnits
 {
 	const NaiveRows *rows;
-	uint32_t distinct[NAIVE_ROWS];
+	uint32_t unit[NAIVE_ROWS];
 	SimdupNear near[NAIVE_ROWS];
 	uint32_t same_fp[NAIVE_ROWS];
-	SimdupDistinctRows distinct_rows;
+	SimdupUnits units;
 	const SimdupLeading *leading;
 	uint32_t from; /* the range of rows that are grouped */
 	uint32_t end;
 	bool may_lead[NAIVE_ROWS];
-} NaiveDistinctRows;
+} NaiveUnits;
 
-/* Check whether two distinct rows seem near, whether or not they resemble each other. */
+/* Check whether two units seem near, whether or not they resemble each other. */
 static bool
-naive_seems_near(const NaiveDistinctRows *c, uint32_t a, uint32_t b)
+naive_seems_near(const NaiveUnits *c, uint32_t a, uint32_t b)
 {
-	return a != b && c->distinct[a] == a && c->distinct[b] == b &&
+	return a != b && c->unit[a] == a && c->unit[b] == b &&
 		   naive_distance(c->rows, a, b) <= c->rows->max_distance &&
 		   c->rows->scope[a] == c->rows->scope[b];
 }
 
-/* The distinct rows near one in which a row of the range may lead, or all that lead. */
+/* The units near one in which a row of the range may lead, or all that lead. */
 static const SimdupNear *
-naive_near_rows(void *arg, uint32_t distinct, size_t *n)
+naive_near_rows(void *arg, uint32_t unit, size_t *n)
 {
-	NaiveDistinctRows *c = arg;
+	NaiveUnits *c = arg;
 
 	*n = 0;
 	for (uint32_t i = c->rows->n; i-- > 0;)
@@ -243,54 +243,52 @@ naive_near_rows(void *arg, uint32_t distinct, size_t *n)
 		bool is_wanted = false;
 
 		for (uint32_t row = c->from; row < c->end; row++)
-			is_wanted |= (c->distinct[row] == i && c->may_lead[row]) ||
-						 (c->distinct[row] == distinct &&
+			is_wanted |= (c->unit[row] == i && c->may_lead[row]) ||
+						 (c->unit[row] == unit &&
 						  simdup_needs_all_leaders(c->leading, row) &&
 						  c->leading->first_leader[i] != SIMDUP_NO_ROW);
-		if (is_wanted && naive_seems_near(c, distinct, i))
+		if (is_wanted && naive_seems_near(c, unit, i))
 			c->near[(*n)++] =
-				(SimdupNear){i,
-							 (uint64_t) naive_distance(c->rows, distinct, i)};
+				(SimdupNear){i, (uint64_t) naive_distance(c->rows, unit, i)};
 	}
 	return c->near;
 }
 
 static bool
-naive_verify(void *arg, uint32_t distinct, uint32_t other)
+naive_verify(void *arg, uint32_t unit, uint32_t other)
 {
-	NaiveDistinctRows *c = arg;
+	NaiveUnits *c = arg;
 
-	return distinct > other && naive_near(c->rows, distinct, other);
+	return unit > other && naive_near(c->rows, unit, other);
 }
 
 static void
-naive_make_distinct_rows(NaiveDistinctRows *c, const NaiveRows *rows)
+naive_make_units(NaiveUnits *c, const NaiveRows *rows)
 {
 	memset(c, 0, sizeof(*c));
 	c->rows = rows;
 	for (uint32_t i = 0; i < rows->n; i++)
 	{
-		uint32_t distinct = 0;
+		uint32_t unit = 0;
 
-		while (rows->fp[distinct] != rows->fp[i] ||
-			   rows->scope[distinct] != rows->scope[i] ||
-			   (rows->verifies && rows->content[distinct] != rows->content[i]))
-			distinct++;
-		c->distinct[i] = distinct;
+		while (rows->fp[unit] != rows->fp[i] ||
+			   rows->scope[unit] != rows->scope[i] ||
+			   (rows->verifies && rows->content[unit] != rows->content[i]))
+			unit++;
+		c->unit[i] = unit;
 	}
-	c->distinct_rows.n_rows = rows->n;
-	c->distinct_rows.distinct = c->distinct;
-	c->distinct_rows.max_distance = (uint32_t) rows->max_distance;
-	c->distinct_rows.verify = rows->verifies ? naive_verify : NULL;
-	c->distinct_rows.arg = c;
+	c->units.n_rows = rows->n;
+	c->units.unit = c->unit;
+	c->units.max_distance = (uint32_t) rows->max_distance;
+	c->units.verify = rows->verifies ? naive_verify : NULL;
+	c->units.arg = c;
 }
 
 /* The groups by leaders, in ranges of that number of rows. */
 static uint32_t *
-naive_lead(NaiveDistinctRows *c, const SimdupConstraints *constraints,
-		   uint32_t most)
+naive_lead(NaiveUnits *c, const SimdupConstraints *constraints, uint32_t most)
 {
-	SimdupLeading *l = simdup_leading_begin(&c->distinct_rows, constraints);
+	SimdupLeading *l = simdup_leading_begin(&c->units, constraints);
 	uint32_t n = c->rows->n;
 
 	c->leading = l;
@@ -314,21 +312,20 @@ naive_lead(NaiveDistinctRows *c, const SimdupConstraints *constraints,
 
 /* The pairs of parts in their order, as a caller offers them. */
 static uint32_t *
-naive_connect(NaiveDistinctRows *c, const SimdupConstraints *constraints)
+naive_connect(NaiveUnits *c, const SimdupConstraints *constraints)
 {
 	SimdupConnected *connected;
-	uint32_t distinct[NAIVE_ROWS];
+	uint32_t unit[NAIVE_ROWS];
 
-	memcpy(distinct, c->distinct,
-		   sizeof(distinct)); /* which may be overwritten */
+	memcpy(unit, c->unit, sizeof(unit)); /* which may be overwritten */
 	for (uint32_t i = 0; i < c->rows->n; i++)
 		for (uint32_t j = i + 1; j-- > 0;)
 			if (c->rows->fp[i] == c->rows->fp[j] &&
 				c->rows->scope[i] == c->rows->scope[j])
 				c->same_fp[i] = j;
 	if (c->rows->verifies)
-		c->distinct_rows.same_fp = c->same_fp;
-	connected = simdup_connected_begin(&c->distinct_rows, constraints);
+		c->units.same_fp = c->same_fp;
+	connected = simdup_connected_begin(&c->units, constraints);
 	for (int distance = 1; distance <= c->rows->max_distance; distance++)
 		for (uint32_t i = 0; i < c->rows->n; i++)
 			for (uint32_t j = i + 1; j < c->rows->n; j++)
@@ -339,7 +336,7 @@ naive_connect(NaiveDistinctRows *c, const SimdupConstraints *constraints)
 				for (int x = 0; x < 2; x++)
 				{
 					uint32_t part =
-						simdup_connected_first(connected, distinct[pair[x]]);
+						simdup_connected_first(connected, unit[pair[x]]);
 
 					for (; part != SIMDUP_NO_ROW;
 						 part = simdup_connected_next(connected, part))

@@ -34,13 +34,13 @@ make_numbers(size_t n)
 }
 
 SimdupLeading *
-simdup_leading_begin(const SimdupDistinctRows *distinct_rows,
+simdup_leading_begin(const SimdupUnits *units,
 					 const SimdupConstraints *constraints)
 {
 	SimdupLeading *l = simdup_alloc0(sizeof(SimdupLeading));
-	uint32_t n = distinct_rows->n_rows;
+	uint32_t n = units->n_rows;
 
-	l->distinct_rows = distinct_rows;
+	l->units = units;
 	l->constraints = constraints;
 	l->group = make_numbers(n);
 	l->component_group = constraints == NULL ? l->group : make_numbers(n);
@@ -62,60 +62,56 @@ simdup_needs_all_leaders(const SimdupLeading *l, uint32_t row)
 bool
 simdup_may_lead(const SimdupLeading *l, uint32_t row)
 {
-	return (l->distinct_rows->distinct[row] == row &&
-			l->nearest[row] == NONE) ||
+	return (l->units->unit[row] == row && l->nearest[row] == NONE) ||
 		   simdup_needs_all_leaders(l, row);
 }
 
-/* Check whether a leader is nearer to a distinct row than the one that is known. */
+/* Check whether a leader is nearer to a unit than the one that is known. */
 static bool
-is_nearer(const SimdupLeading *l, uint32_t distinct, uint32_t leader,
+is_nearer(const SimdupLeading *l, uint32_t unit, uint32_t leader,
 		  uint32_t distance)
 {
-	return l->nearest[distinct] == NONE || distance < l->distance[distinct] ||
-		   (distance == l->distance[distinct] && leader < l->nearest[distinct]);
+	return l->nearest[unit] == NONE || distance < l->distance[unit] ||
+		   (distance == l->distance[unit] && leader < l->nearest[unit]);
 }
 
 static void
-set_nearest(SimdupLeading *l, uint32_t distinct, uint32_t leader,
-			uint32_t distance)
+set_nearest(SimdupLeading *l, uint32_t unit, uint32_t leader, uint32_t distance)
 {
-	l->nearest[distinct] = leader;
-	l->distance[distinct] = (uint8_t) distance;
+	l->nearest[unit] = leader;
+	l->distance[unit] = (uint8_t) distance;
 }
 
-/* Check whether two distinct rows that seem near are. */
+/* Check whether two units that seem near are. */
 static bool
-verify(const SimdupDistinctRows *distinct_rows, uint32_t a, uint32_t b)
+verify(const SimdupUnits *units, uint32_t a, uint32_t b)
 {
-	return a == b || distinct_rows->verify == NULL ||
-		   distinct_rows->verify(distinct_rows->arg, a > b ? a : b,
-								 a > b ? b : a);
+	return a == b || units->verify == NULL ||
+		   units->verify(units->arg, a > b ? a : b, a > b ? b : a);
 }
 
 void
-simdup_leading_offer(SimdupLeading *l, uint32_t distinct, uint32_t other,
+simdup_leading_offer(SimdupLeading *l, uint32_t unit, uint32_t other,
 					 uint32_t distance)
 {
 	uint32_t leader = l->first_leader[other];
 
-	if (is_nearer(l, distinct, leader, distance) &&
-		verify(l->distinct_rows, distinct, other))
-		set_nearest(l, distinct, leader, distance);
+	if (is_nearer(l, unit, leader, distance) && verify(l->units, unit, other))
+		set_nearest(l, unit, leader, distance);
 }
 
 /*
- * Find the leaders of a distinct row among those of a near one. A row without
+ * Find the leaders of a unit among those of a near one. A row without
  * cannot-links needs only the first of them, if it is nearer than the nearest.
  */
 static size_t
-add_leaders(SimdupLeading *l, size_t n, uint32_t distinct, SimdupNear near,
+add_leaders(SimdupLeading *l, size_t n, uint32_t unit, SimdupNear near,
 			bool needs_all)
 {
 	uint32_t leader = l->first_leader[near.row];
 
-	while (leader != NONE && (needs_all || is_nearer(l, distinct, leader,
-													 (uint32_t) near.weight)))
+	while (leader != NONE &&
+		   (needs_all || is_nearer(l, unit, leader, (uint32_t) near.weight)))
 	{
 		l->found =
 			simdup_grow(l->found, &l->room, n + 1, sizeof(SimdupSortItem));
@@ -130,15 +126,15 @@ static uint32_t
 find_leader(SimdupLeading *l, uint32_t row, const SimdupNear *near,
 			size_t n_near)
 {
-	uint32_t distinct = l->distinct_rows->distinct[row];
+	uint32_t unit = l->units->unit[row];
 	uint32_t component = component_of(l->constraints, row);
 	bool needs_all = simdup_needs_all_leaders(l, row);
 	size_t n = 0;
 
 	if (needs_all)
-		n = add_leaders(l, n, distinct, (SimdupNear){distinct, 0}, true);
+		n = add_leaders(l, n, unit, (SimdupNear){unit, 0}, true);
 	for (size_t i = 0; i < n_near; i++)
-		n = add_leaders(l, n, distinct, near[i], needs_all);
+		n = add_leaders(l, n, unit, near[i], needs_all);
 	simdup_sort_pairs(l->found, n);
 	for (size_t i = 0; i < n; i++)
 	{
@@ -146,28 +142,27 @@ find_leader(SimdupLeading *l, uint32_t row, const SimdupNear *near,
 
 		if (simdup_wordset_has(&l->cannot_link,
 							   apart(component, l->group[leader])) ||
-			!verify(l->distinct_rows, distinct,
-					l->distinct_rows->distinct[leader]))
+			!verify(l->units, unit, l->units->unit[leader]))
 			continue;
 		if (!needs_all)
-			set_nearest(l, distinct, leader, (uint32_t) l->found[i].value);
+			set_nearest(l, unit, leader, (uint32_t) l->found[i].value);
 		return leader;
 	}
-	return needs_all ? NONE : l->nearest[distinct];
+	return needs_all ? NONE : l->nearest[unit];
 }
 
-/* Make a row lead: later rows of its distinct row and of near ones find it. */
+/* Make a row lead: later rows of its unit and of near ones find it. */
 static void
 lead(SimdupLeading *l, uint32_t row)
 {
-	uint32_t distinct = l->distinct_rows->distinct[row];
-	uint32_t *end = &l->first_leader[distinct];
+	uint32_t unit = l->units->unit[row];
+	uint32_t *end = &l->first_leader[unit];
 
 	while (*end != NONE)
 		end = &l->next_leader[*end];
 	*end = row;
-	if (is_nearer(l, distinct, row, 0))
-		set_nearest(l, distinct, row, 0);
+	if (is_nearer(l, unit, row, 0))
+		set_nearest(l, unit, row, 0);
 }
 
 static void
@@ -204,8 +199,7 @@ simdup_leading_range(SimdupLeading *l, uint32_t from, uint32_t end,
 	for (uint32_t row = from; row < end; row++)
 	{
 		size_t n;
-		const SimdupNear *list =
-			near(lists, l->distinct_rows->distinct[row], &n);
+		const SimdupNear *list = near(lists, l->units->unit[row], &n);
 
 		if (row % 1024 == 0) /* a row may have thousands of leaders */
 			simdup_check_interrupts();
@@ -234,14 +228,14 @@ simdup_leading_finish(SimdupLeading *l)
 
 struct SimdupConnected
 {
-	const SimdupDistinctRows *distinct_rows;
+	const SimdupUnits *units;
 	SimdupConstraints rows; /* components: rows in one group */
 
 	/*
-	 * the representatives of each distinct row, linked; NULL: each distinct row
+	 * the representatives of each unit, linked; NULL: each unit
 	 * is in one group
 	 */
-	uint32_t *first_representative; /* by distinct row */
+	uint32_t *first_representative; /* by unit */
 	uint32_t *next_representative;	/* by row */
 };
 
@@ -254,26 +248,25 @@ simdup_connected_may_join(SimdupConnected *c, uint32_t a, uint32_t b)
 void
 simdup_connected_join(SimdupConnected *c, uint32_t a, uint32_t b)
 {
-	const SimdupDistinctRows *distinct_rows = c->distinct_rows;
+	const SimdupUnits *units = c->units;
 
 	if (simdup_constraints_may_join(&c->rows, a, b) &&
-		verify(distinct_rows, distinct_rows->distinct[a],
-			   distinct_rows->distinct[b]))
+		verify(units, units->unit[a], units->unit[b]))
 		simdup_constraints_join(&c->rows, a, b);
 }
 
 /*
- * Check whether no earlier row of a row's distinct row is in its group; then
+ * Check whether no earlier row of a row's unit is in its group; then
  * the row is a representative. Only representatives have near pairs that
- * matter. An earlier row of the distinct row and the group has tried the same
- * partners, and a refused pair stays refused. The groups of a distinct row's
+ * matter. An earlier row of the unit and the group has tried the same
+ * partners, and a refused pair stays refused. The groups of a unit's
  * representatives have cannot-links to each other, so n > 0 decisions make at
  * most 2 sqrt(n) of them.
  */
 static bool
 is_representative(SimdupConnected *c, uint32_t row)
 {
-	uint32_t *end = &c->first_representative[c->distinct_rows->distinct[row]];
+	uint32_t *end = &c->first_representative[c->units->unit[row]];
 	uint32_t root = simdup_component_root(c->rows.component, row);
 
 	for (; *end != NONE; end = &c->next_representative[*end])
@@ -287,33 +280,31 @@ is_representative(SimdupConnected *c, uint32_t row)
 static void
 join_at_distance_0(SimdupConnected *c)
 {
-	const SimdupDistinctRows *distinct_rows = c->distinct_rows;
+	const SimdupUnits *units = c->units;
 	/* the rows of each fingerprint, linked */
-	uint32_t *first = make_numbers(distinct_rows->n_rows);
-	uint32_t *next = make_numbers(distinct_rows->n_rows);
+	uint32_t *first = make_numbers(units->n_rows);
+	uint32_t *next = make_numbers(units->n_rows);
 
-	for (uint32_t row = distinct_rows->n_rows; row-- > 0;)
+	for (uint32_t row = units->n_rows; row-- > 0;)
 	{
-		uint32_t same_fp = distinct_rows->distinct[row];
+		uint32_t same_fp = units->unit[row];
 
-		if (distinct_rows->same_fp != NULL)
-			same_fp = distinct_rows->same_fp[same_fp];
+		if (units->same_fp != NULL)
+			same_fp = units->same_fp[same_fp];
 		next[row] = first[same_fp];
 		first[same_fp] = row;
 	}
-	for (uint32_t row = 0; row < distinct_rows->n_rows; row++)
+	for (uint32_t row = 0; row < units->n_rows; row++)
 	{
-		if (c->first_representative == NULL
-				? distinct_rows->distinct[row] != row
-				: !is_representative(c, row))
+		if (c->first_representative == NULL ? units->unit[row] != row
+											: !is_representative(c, row))
 			continue;
 		simdup_check_interrupts();
 		for (uint32_t i = next[row]; i != NONE; i = next[i])
 		{
-			/* distinct rows in one group each: first rows are enough */
-			if (c->first_representative == NULL &&
-				distinct_rows->distinct[i] != row &&
-				distinct_rows->distinct[i] != i)
+			/* units in one group each: first rows are enough */
+			if (c->first_representative == NULL && units->unit[i] != row &&
+				units->unit[i] != i)
 				continue;
 			simdup_connected_join(c, row, i);
 		}
@@ -323,21 +314,19 @@ join_at_distance_0(SimdupConnected *c)
 }
 
 SimdupConnected *
-simdup_connected_begin(const SimdupDistinctRows *distinct_rows,
+simdup_connected_begin(const SimdupUnits *units,
 					   const SimdupConstraints *constraints)
 {
 	SimdupConnected *c = simdup_alloc0(sizeof(SimdupConnected));
 
-	c->distinct_rows = distinct_rows;
-	c->rows = (SimdupConstraints){.n = distinct_rows->n_rows,
-								  .component = distinct_rows->distinct};
-	if (constraints == NULL && distinct_rows->same_fp == NULL)
+	c->units = units;
+	c->rows = (SimdupConstraints){.n = units->n_rows, .component = units->unit};
+	if (constraints == NULL && units->same_fp == NULL)
 		return c;
-	c->rows.component = make_numbers(distinct_rows->n_rows);
+	c->rows.component = make_numbers(units->n_rows);
 	memcpy(c->rows.component,
-		   constraints == NULL ? distinct_rows->distinct
-							   : constraints->component,
-		   distinct_rows->n_rows * sizeof(uint32_t));
+		   constraints == NULL ? units->unit : constraints->component,
+		   units->n_rows * sizeof(uint32_t));
 	if (constraints != NULL && constraints->cannot_links.n > 0)
 	{
 		const SimdupLink *links = constraints->cannot_links.links;
@@ -346,18 +335,18 @@ simdup_connected_begin(const SimdupDistinctRows *distinct_rows,
 		for (size_t i = 0; i < constraints->cannot_links.n; i += 2)
 			simdup_constraints_add(&c->rows, links[i].element,
 								   links[i + 1].element);
-		c->first_representative = make_numbers(distinct_rows->n_rows);
-		c->next_representative = make_numbers(distinct_rows->n_rows);
+		c->first_representative = make_numbers(units->n_rows);
+		c->next_representative = make_numbers(units->n_rows);
 	}
 	join_at_distance_0(c);
 	return c;
 }
 
 uint32_t
-simdup_connected_first(const SimdupConnected *c, uint32_t distinct)
+simdup_connected_first(const SimdupConnected *c, uint32_t unit)
 {
-	return c->first_representative == NULL ? distinct
-										   : c->first_representative[distinct];
+	return c->first_representative == NULL ? unit
+										   : c->first_representative[unit];
 }
 
 uint32_t
@@ -369,7 +358,7 @@ simdup_connected_next(const SimdupConnected *c, uint32_t row)
 uint32_t *
 simdup_connected_finish(SimdupConnected *c)
 {
-	uint32_t n = c->distinct_rows->n_rows;
+	uint32_t n = c->units->n_rows;
 	uint32_t *group = make_numbers(n);
 	uint32_t *first = make_numbers(n); /* by root */
 
@@ -384,7 +373,7 @@ simdup_connected_finish(SimdupConnected *c)
 	}
 	simdup_free(c->first_representative);
 	simdup_free(c->next_representative);
-	if (c->rows.component == c->distinct_rows->distinct)
+	if (c->rows.component == c->units->unit)
 		c->rows.component = NULL; /* it is the caller's */
 	simdup_constraints_free(&c->rows);
 	simdup_free(first);

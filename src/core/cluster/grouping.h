@@ -16,8 +16,8 @@
 
 /*
  * Groups, each known by its first row. Rows that nothing tells from each other (one
- * fingerprint, one scope, one content) form a distinct row, which is known by its
- * first row, too. Being near is a matter of distinct rows: each distinct row is near
+ * fingerprint, one scope, one content) form a unit, which is known by its
+ * first row, too. Being near is a matter of units: each unit is near
  * itself, at distance 0. Constraints may be NULL: no decisions.
  *
  * leader: a row whose component has a group joins it. Any other row joins the
@@ -30,7 +30,7 @@
  * groups, in order of distance, earlier row and later row. A pair is skipped if
  * it would bring together two components that are not the same.
  *
- * Neither is quadratic in the size of a group or of a distinct row, nor in the
+ * Neither is quadratic in the size of a group or of a unit, nor in the
  * number of decisions.
  */
 
@@ -46,49 +46,48 @@ typedef struct SimdupNear
 /* Return the rows near a row, itself left out; valid until the next call. */
 typedef const SimdupNear *(*SimdupNearOf)(void *lists, uint32_t row, size_t *n);
 
-typedef struct SimdupDistinctRows
+typedef struct SimdupUnits
 {
 	uint32_t n_rows;
-	uint32_t *distinct; /* of each row: the first of its equals */
+	uint32_t *unit; /* of each row: the first of its equals */
 	uint32_t max_distance;
 
 	/*
-	 * Checks whether two distinct rows that seem near are, the later one first.
+	 * Checks whether two units that seem near are, the later one first.
 	 * NULL: all are.
 	 */
-	bool (*verify)(void *arg, uint32_t distinct, uint32_t other);
+	bool (*verify)(void *arg, uint32_t unit, uint32_t other);
 	void *arg;
 
 	/*
-	 * For connected: the distinct rows of one fingerprint are at distance 0,
-	 * and verify tells them apart. NULL: each distinct row is a fingerprint.
+	 * For connected: the units of one fingerprint are at distance 0,
+	 * and verify tells them apart. NULL: each unit is a fingerprint.
 	 */
 	uint32_t *same_fp; /* of each: the first of its fingerprint */
-} SimdupDistinctRows;
+} SimdupUnits;
 
 /*
  * The groups by leaders, by ranges of rows in their order. After a range, the
- * distinct rows of later rows are offered its leaders, and keep the nearest one.
+ * units of later rows are offered its leaders, and keep the nearest one.
  * So a row is compared with leaders alone.
  */
 typedef struct SimdupLeading
 {
-	const SimdupDistinctRows *distinct_rows;
+	const SimdupUnits *units;
 	const SimdupConstraints *constraints;
 	uint32_t *group;		   /* of each row: its first row */
 	uint32_t *component_group; /* of each component; NULL constraints: group */
 	SimdupWordSet cannot_link; /* (component, group) */
-	uint32_t *first_leader; /* of each distinct row: its first row that leads */
-	uint32_t *next_leader; /* of a row that leads: the next of its distinct row */
-	uint32_t *nearest;	   /* of each distinct row: the nearest leader so far */
-	uint8_t *distance;	   /* of that one */
-	SimdupSortItem *found; /* leaders of one row: distance, row */
+	uint32_t *first_leader;	   /* of each unit: its first row that leads */
+	uint32_t *next_leader;	   /* of a row that leads: the next of its unit */
+	uint32_t *nearest;		   /* of each unit: the nearest leader so far */
+	uint8_t *distance;		   /* of that one */
+	SimdupSortItem *found;	   /* leaders of one row: distance, row */
 	size_t room;
 } SimdupLeading;
 
 extern SimdupLeading *simdup_leading_begin(
-	const SimdupDistinctRows *distinct_rows,
-	const SimdupConstraints *constraints);
+	const SimdupUnits *units, const SimdupConstraints *constraints);
 
 /* Check whether a row has cannot-links, and so may pass over the nearest leader. */
 extern bool simdup_needs_all_leaders(const SimdupLeading *l, uint32_t row);
@@ -97,16 +96,16 @@ extern bool simdup_needs_all_leaders(const SimdupLeading *l, uint32_t row);
 extern bool simdup_may_lead(const SimdupLeading *l, uint32_t row);
 
 /*
- * Group the rows of the next range. near lists the distinct rows near one in which
+ * Group the rows of the next range. near lists the units near one in which
  * a row of the range may lead, in any order. If a row of the range has cannot-links,
- * the list of its distinct row also has all that lead before. Leaders that are no
+ * the list of its unit also has all that lead before. Leaders that are no
  * nearer than the nearest one may be missing elsewhere.
  */
 extern void simdup_leading_range(SimdupLeading *l, uint32_t from, uint32_t end,
 								 SimdupNearOf near, void *lists);
 
-/* Offer a distinct row the first leader of another one that is near. */
-extern void simdup_leading_offer(SimdupLeading *l, uint32_t distinct,
+/* Offer a unit the first leader of another one that is near. */
+extern void simdup_leading_offer(SimdupLeading *l, uint32_t unit,
 								 uint32_t other, uint32_t distance);
 
 /* Return the first row of each row's group, to be freed. Free the rest. */
@@ -114,21 +113,19 @@ extern uint32_t *simdup_leading_finish(SimdupLeading *l);
 
 /*
  * The groups of connected rows, in steps. Distance 0 is done at first. Without
- * constraints and same_fp, the array distinct is overwritten.
+ * constraints and same_fp, the array unit is overwritten.
  */
 typedef struct SimdupConnected SimdupConnected;
 
 extern SimdupConnected *simdup_connected_begin(
-	const SimdupDistinctRows *distinct_rows,
-	const SimdupConstraints *constraints);
+	const SimdupUnits *units, const SimdupConstraints *constraints);
 
 /*
- * Return the first representative of a distinct row: the first row of each
+ * Return the first representative of a unit: the first row of each
  * group in it is one. The near pairs of these rows are enough. SIMDUP_NO_ROW
  * ends them.
  */
-extern uint32_t simdup_connected_first(const SimdupConnected *c,
-									   uint32_t distinct);
+extern uint32_t simdup_connected_first(const SimdupConnected *c, uint32_t unit);
 extern uint32_t simdup_connected_next(const SimdupConnected *c, uint32_t row);
 
 /* Check whether two rows are in different groups that may be united. */

@@ -1,9 +1,9 @@
 /*
- * distinct_rows.h
+ * units.h
  *	  The rows of a batch as core/cluster/grouping.h takes them, and their groups.
  */
-#ifndef SIMDUP_BATCH_DISTINCT_ROWS_H
-#define SIMDUP_BATCH_DISTINCT_ROWS_H
+#ifndef SIMDUP_BATCH_UNITS_H
+#define SIMDUP_BATCH_UNITS_H
 
 #include "batch/rows.h"
 
@@ -16,33 +16,33 @@ extern uint32 *simdup_find_groups(SimdupFingerprints *fingerprints,
 								  const SimdupConstraints *constraints,
 								  SimdupRowPairSink sink, void *sink_arg);
 
-/* The rest is of distinct_rows.c, methods.c and campaigns.c among themselves. */
+/* The rest is of units.c, methods.c and campaigns.c among themselves. */
 
-typedef struct SimdupDistinct
+typedef struct SimdupBatchUnits
 {
-	SimdupDistinctRows rows;
+	SimdupUnits rows;
 	SimdupFingerprints *fingerprints; /* its rows' context holds all of this */
 	SimdupStoredTexts *contents;	  /* NULL: each fingerprint is one row */
 	/*
-	 * by distinct row: the next one of its fingerprint that may resemble others, or
+	 * by unit: the next one of its fingerprint that may resemble others, or
 	 * SIMDUP_NO_ROW; NULL without contents
 	 */
 	uint32 *next;
 	SimdupRowPairSink sink; /* of fingerprints, until these were joined once */
 	void *sink_arg;
-} SimdupDistinct;
+} SimdupBatchUnits;
 
-/* Find the distinct rows of a batch. Free rows.distinct. */
-extern void simdup_distinct_begin(SimdupDistinct *distinct,
-								  SimdupFingerprints *fingerprints);
+/* Find the units of a batch. Free rows.unit. */
+extern void simdup_units_begin(SimdupBatchUnits *units,
+							   SimdupFingerprints *fingerprints);
 
 /*
- * Take each pair of near distinct rows once, or with sides, one of the first side and
+ * Take each pair of near units once, or with sides, one of the first side and
  * another of the second. Those of one fingerprint are left out if rows.same_fp is set.
  */
-extern void simdup_join_distinct(SimdupDistinct *distinct, int max_distance,
-								 SimdupSideOf side_of, SimdupRowPairSink take,
-								 void *arg);
+extern void simdup_join_units(SimdupBatchUnits *units, int max_distance,
+							  SimdupSideOf side_of, SimdupRowPairSink take,
+							  void *arg);
 
 /* Lists of near rows, by row. They are in a file, which stays in memory if it fits. */
 typedef struct SimdupNearLists
@@ -68,7 +68,7 @@ simdup_put_near(SimdupPairSort *sort, uint32 row, uint32 near, uint64 weight)
 	simdup_pairsort_put(sort, (uint64) row << 32 | near, weight);
 }
 
-/* Return the center of each row's campaign: a distinct row. */
-extern uint32 *simdup_find_campaigns(const SimdupDistinct *distinct);
+/* Return the center of each row's campaign: a unit. */
+extern uint32 *simdup_find_campaigns(const SimdupBatchUnits *units);
 
-#endif /* SIMDUP_BATCH_DISTINCT_ROWS_H */
+#endif /* SIMDUP_BATCH_UNITS_H */

@@ -1,29 +1,29 @@
 /*
- * distinct_rows.c
- *	  The rows of a batch as core/cluster/grouping.h takes them: distinct, with
+ * units.c
+ *	  The rows of a batch as core/cluster/grouping.h takes them: units, with
  *	  those that are near.
  *
- * The rows of one scope and one fingerprint are one distinct row. If contents
- * count, a fingerprint has a distinct row for each content. The join gives near
- * fingerprints, and so near distinct rows.
+ * The rows of one scope and one fingerprint are one unit. If contents
+ * count, a fingerprint has a unit for each content. The join gives near
+ * fingerprints, and so near units.
  */
 #include "postgres.h"
 #include "compat.h"
 
 #include "miscadmin.h"
 
-#include "batch/distinct_rows.h"
+#include "batch/units.h"
 #include "core/host.h"
 #include "core/search/sort.h"
 
-/* Cut a fingerprint into distinct rows by the numbers of contents. */
+/* Cut a fingerprint into units by the numbers of contents. */
 static void
-cut_fingerprint(SimdupDistinct *d, const SimdupFingerprint *fingerprint,
+cut_fingerprint(SimdupBatchUnits *d, const SimdupFingerprint *fingerprint,
 				SimdupSortItem *pairs)
 {
-	uint32 *distinct = d->rows.distinct;
+	uint32 *unit = d->rows.unit;
 	uint32 first = simdup_row_at(d->fingerprints, fingerprint->start);
-	uint32 last = first; /* of the list of distinct rows */
+	uint32 last = first; /* of the list of units */
 
 	for (uint32 i = 0; i < fingerprint->n; i++)
 	{
@@ -39,8 +39,8 @@ cut_fingerprint(SimdupDistinct *d, const SimdupFingerprint *fingerprint,
 
 		CHECK_FOR_INTERRUPTS();
 		if (i > 0 && pairs[i].value == pairs[i - 1].value)
-			distinct[row] = distinct[pairs[i - 1].row];
-		if (distinct[row] != row)
+			unit[row] = unit[pairs[i - 1].row];
+		if (unit[row] != row)
 			continue;
 		if (d->rows.same_fp != NULL)
 			d->rows.same_fp[row] = first;
@@ -53,34 +53,34 @@ cut_fingerprint(SimdupDistinct *d, const SimdupFingerprint *fingerprint,
 		uint32 row = (uint32) pairs[i].row;
 
 		CHECK_FOR_INTERRUPTS();
-		if (distinct[row] != row &&
-			!simdup_stored_texts_has_shingle(d->contents, distinct[row]))
-			distinct[row] = row;
+		if (unit[row] != row &&
+			!simdup_stored_texts_has_shingle(d->contents, unit[row]))
+			unit[row] = row;
 	}
 }
 
-/* Find the distinct rows: the fingerprints, cut where contents count. */
+/* Find the units: the fingerprints, cut where contents count. */
 static void
-find_distinct_rows(SimdupDistinct *d)
+find_units(SimdupBatchUnits *d)
 {
 	Size n = d->rows.n_rows;
 	Size bytes = (n + 1) * sizeof(uint32);
-	uint32 *distinct = simdup_alloc(bytes);
+	uint32 *unit = simdup_alloc(bytes);
 	SimdupSortItem *pairs = NULL;
 	Size room = 0; /* for pairs */
 	SimdupFingerprint fingerprint;
 	int64 next = 0;
 
-	d->rows.distinct = distinct;
+	d->rows.unit = unit;
 	for (uint32 row = 0; row < n; row++)
-		distinct[row] = row;
+		unit[row] = row;
 	if (d->contents != NULL)
 	{
 		simdup_progress_phase("finding equal texts", (int64) n);
 		d->next = memset(simdup_alloc(bytes), 0xff, bytes);
 		if (d->fingerprints->rows->options.method == SIMDUP_CONNECTED)
 			d->rows.same_fp =
-				memcpy(simdup_alloc(bytes), distinct, n * sizeof(uint32));
+				memcpy(simdup_alloc(bytes), unit, n * sizeof(uint32));
 	}
 	while (simdup_fingerprints_next_equal(d->fingerprints, &next, &fingerprint))
 	{
@@ -92,47 +92,47 @@ find_distinct_rows(SimdupDistinct *d)
 			continue;
 		}
 		for (uint32 i = 0; i < fingerprint.n; i++)
-			distinct[simdup_row_at(d->fingerprints, fingerprint.start + i)] =
+			unit[simdup_row_at(d->fingerprints, fingerprint.start + i)] =
 				simdup_row_at(d->fingerprints, fingerprint.start);
 	}
 	simdup_free(pairs);
 }
 
-/* Check whether two distinct rows resemble each other: SimdupDistinctRows.verify. */
+/* Check whether two units resemble each other: SimdupUnits.verify. */
 static bool
-resemble(void *arg, uint32 distinct, uint32 other)
+resemble(void *arg, uint32 unit, uint32 other)
 {
-	SimdupDistinct *d = arg;
+	SimdupBatchUnits *d = arg;
 
 	CHECK_FOR_INTERRUPTS();
-	return simdup_stored_texts_resemblance(d->contents, distinct, other,
+	return simdup_stored_texts_resemblance(d->contents, unit, other,
 										   d->fingerprints->rows->options
 											   .min_resemblance) >= 0;
 }
 
 /*
- * Near distinct rows
+ * Near units
  */
 
-typedef struct DistinctJoin
+typedef struct UnitJoin
 {
-	const SimdupDistinct *distinct;
+	const SimdupBatchUnits *units;
 	SimdupSideOf side_of; /* NULL: each is on both sides, and a pair comes once */
 	SimdupRowPairSink take;
 	void *arg;
-} DistinctJoin;
+} UnitJoin;
 
 static uint32
-next_of(const SimdupDistinct *d, uint32 row)
+next_of(const SimdupBatchUnits *d, uint32 row)
 {
 	return d->next == NULL ? SIMDUP_NO_ROW : d->next[row];
 }
 
-/* Take the pairs of distinct rows of two fingerprints, or of one with itself. */
+/* Take the pairs of units of two fingerprints, or of one with itself. */
 static void
-take_distinct(const DistinctJoin *join, uint32 a, uint32 b, uint32 distance)
+take_units(const UnitJoin *join, uint32 a, uint32 b, uint32 distance)
 {
-	const SimdupDistinct *d = join->distinct;
+	const SimdupBatchUnits *d = join->units;
 	SimdupSideOf side_of = join->side_of;
 
 	for (uint32 x = a; x != SIMDUP_NO_ROW; x = next_of(d, x))
@@ -152,50 +152,48 @@ take_distinct(const DistinctJoin *join, uint32 a, uint32 b, uint32 distance)
 static void
 take_fingerprints(void *arg, uint32 a, uint32 b, uint32 distance)
 {
-	const DistinctJoin *join = arg;
-	const SimdupDistinct *d = join->distinct;
+	const UnitJoin *join = arg;
+	const SimdupBatchUnits *d = join->units;
 
 	if (d->sink != NULL && join->side_of == NULL)
 		d->sink(d->sink_arg, a, b, distance);
-	take_distinct(join, a, b, distance);
+	take_units(join, a, b, distance);
 }
 
-/* Return the sides of the distinct rows of a fingerprint: a SimdupSideOf. */
+/* Return the sides of the units of a fingerprint: a SimdupSideOf. */
 static int
 sides_of(void *arg, uint32 first)
 {
-	const DistinctJoin *join = arg;
+	const UnitJoin *join = arg;
 	int sides = 0;
 
-	for (uint32 x = first; x != SIMDUP_NO_ROW; x = next_of(join->distinct, x))
+	for (uint32 x = first; x != SIMDUP_NO_ROW; x = next_of(join->units, x))
 		sides |= join->side_of(join->arg, x);
 	return sides;
 }
 
 void
-simdup_join_distinct(SimdupDistinct *distinct, int max_distance,
-					 SimdupSideOf side_of, SimdupRowPairSink take, void *arg)
+simdup_join_units(SimdupBatchUnits *units, int max_distance,
+				  SimdupSideOf side_of, SimdupRowPairSink take, void *arg)
 {
-	DistinctJoin join = {distinct, side_of, take, arg};
-	bool direct =
-		side_of == NULL && distinct->next == NULL && distinct->sink == NULL;
+	UnitJoin join = {units, side_of, take, arg};
+	bool direct = side_of == NULL && units->next == NULL && units->sink == NULL;
 	SimdupFingerprint fingerprint;
 
-	for (int64 next = 0; distinct->next != NULL &&
-						 distinct->rows.same_fp == NULL &&
-						 simdup_fingerprints_next_equal(distinct->fingerprints,
+	for (int64 next = 0; units->next != NULL && units->rows.same_fp == NULL &&
+						 simdup_fingerprints_next_equal(units->fingerprints,
 														&next, &fingerprint);)
 	{
-		uint32 first = simdup_row_at(distinct->fingerprints, fingerprint.start);
+		uint32 first = simdup_row_at(units->fingerprints, fingerprint.start);
 
-		take_distinct(&join, first, first, 0);
+		take_units(&join, first, first, 0);
 	}
-	simdup_join_fingerprints(distinct->fingerprints, max_distance,
+	simdup_join_fingerprints(units->fingerprints, max_distance,
 							 side_of == NULL ? NULL : sides_of,
 							 direct ? take : take_fingerprints,
 							 direct ? arg : &join);
 	if (side_of == NULL)
-		distinct->sink = NULL;
+		units->sink = NULL;
 }
 
 /*
@@ -254,19 +252,18 @@ simdup_near_lists_end(SimdupNearLists *lists)
 }
 
 void
-simdup_distinct_begin(SimdupDistinct *distinct,
-					  SimdupFingerprints *fingerprints)
+simdup_units_begin(SimdupBatchUnits *units, SimdupFingerprints *fingerprints)
 {
 	const SimdupRows *rows = fingerprints->rows;
 
-	*distinct =
-		(SimdupDistinct){.fingerprints = fingerprints,
-						 .contents = rows->contents,
-						 .rows = {.n_rows = rows->n,
-								  .max_distance =
-									  (uint32) rows->options.max_distance,
-								  .verify =
-									  rows->contents == NULL ? NULL : resemble,
-								  .arg = distinct}};
-	find_distinct_rows(distinct);
+	*units =
+		(SimdupBatchUnits){.fingerprints = fingerprints,
+						   .contents = rows->contents,
+						   .rows = {.n_rows = rows->n,
+									.max_distance =
+										(uint32) rows->options.max_distance,
+									.verify = rows->contents == NULL ? NULL
+																	 : resemble,
+									.arg = units}};
+	find_units(units);
 }
