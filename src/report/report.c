@@ -81,17 +81,19 @@ PG_FUNCTION_INFO_V1(simdup_report_ascii);
 Datum
 simdup_report_ascii(PG_FUNCTION_ARGS)
 {
-	char *value = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	text *value = PG_GETARG_TEXT_PP(0);
 	char *form = text_to_cstring(PG_GETARG_TEXT_PP(1));
+	char *name;
 
 	if (strcmp(form, "file") != 0)
-		PG_RETURN_TEXT_P(to_ascii(simdup_text_to_utf8(PG_GETARG_TEXT_PP(0)),
-								  strcmp(form, "html") == 0));
+		PG_RETURN_TEXT_P(
+			to_ascii(simdup_text_to_utf8(value), strcmp(form, "html") == 0));
+	name = text_to_cstring(value);
 	for (int i = 0; i < (int) lengthof(files); i++)
 	{
-		if (strcmp(names[i], value) != 0)
+		if (strcmp(names[i], name) != 0)
 			continue;
-		if (strcmp(value, "texts") != 0)
+		if (strcmp(name, "texts") != 0)
 			PG_RETURN_TEXT_P(cstring_to_text(files[i]));
 		PG_RETURN_TEXT_P(
 			to_ascii((SimdupUtf8){files[i], strlen(files[i])}, false));
