@@ -26,6 +26,12 @@ die()
   exit 1
 }
 
+# runs_all: whether the suite has every script.
+runs_all()
+{
+  [[ $SUITE == @(all|whole) ]]
+}
+
 # --- packages
 
 # A purpose's packages in Debian. After a colon stands what shows that one is there: a
@@ -145,7 +151,7 @@ need()
   if [ -z "$(no_installing)" ]; then
     [ ${#missing[@]} = 0 ] || install_packages "${missing[@]}"
     mapfile -t missing < <(missing_for any "$1")
-    mapfile -t extras < <(missing_for "$1?" "$([[ $SUITE != @(all|whole) ]] || echo "$1!")" |
+    mapfile -t extras < <(missing_for "$1?" "$(! runs_all || echo "$1!")" |
       sed "s/MAJOR/$(major_version)/" | grep -xFf <(apt-cache pkgnames))
     [ ${#extras[@]} = 0 ] || install_packages "${extras[@]}" || true
   fi
@@ -205,7 +211,7 @@ sweep_scratch()
 private_install()
 {
   local tree=$root prefix=$scratch/pg include folder llvm=with_llvm=no
-  [[ $SUITE != @(all|whole) && ${SETTINGS:-} != *jit=on* ]] || llvm=''
+  { ! runs_all && [[ ${SETTINGS:-} != *jit=on* ]]; } || llvm=''
   if [ $# != 0 ]; then
     tree=$scratch/sources
     mkdir "$tree"
