@@ -1,6 +1,6 @@
 #!/bin/bash
-# @iarna/rtf-to-html 1.1.0 (npm) reads Chinese in RTF as Word writes it: \u with the character, then the two bytes of code
-# page 936 for readers that don't know \u. \uc2 says that there are two.
+# @iarna/rtf-to-html 1.1.0 (npm) reads Chinese in RTF as Word writes it: \u with the character, then two bytes of code
+# page 936. They are for readers that don't know \u. \uc2 says that there are two.
 # Guess: the character comes once. Seen: it comes twice, 路灯 becomes 路路灯灯.
 . "$(dirname "$0")/private_folder"
 packages @iarna/rtf-to-html@1.1.0

@@ -26,8 +26,8 @@
 #define BLOCK_SAMPLE 64
 
 /*
- * A place is a row, 25 bits for a shingle of it (SIMDUP_MAX_SHINGLES), and these bits:
- * whether the shingle is sampled, and later the high bits of its block.
+ * A place is a row, 25 bits for a shingle of it (SIMDUP_MAX_SHINGLES), and these bits.
+ * They say whether the shingle is sampled, and later have the high bits of its block.
  */
 #define PLACE_SHIFT 7
 
@@ -35,7 +35,7 @@
 typedef struct LetterShingles
 {
 	SimdupWordSet seen;
-	SimdupHashes shingles; /* units, in order */
+	SimdupHashes shingles; /* distinct, in order */
 } LetterShingles;
 
 /* Take shingles in their order: a SimdupElementSink. */

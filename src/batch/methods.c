@@ -164,14 +164,14 @@ near_of(void *arg, uint32 row, size_t *n)
 static void
 group_range(Leader *l)
 {
-	SimdupBatchUnits *d = l->units;
-	Size memory = (Size) d->fingerprints->rows->budget / 8;
+	SimdupBatchUnits *u = l->units;
+	Size memory = (Size) u->fingerprints->rows->budget / 8;
 
-	memset(l->bits, 0, d->rows.n_rows);
+	memset(l->bits, 0, u->rows.n_rows);
 	l->any_needs_all = false;
 	for (uint32 row = l->from; row < l->end; row++)
 	{
-		uint8 *bits = &l->bits[d->rows.unit[row]];
+		uint8 *bits = &l->bits[u->rows.unit[row]];
 		bool needs_all = simdup_needs_all_leaders(l->leading, row);
 
 		l->any_needs_all |= needs_all;
@@ -180,12 +180,12 @@ group_range(Leader *l)
 	}
 	l->sort = simdup_pairsort_begin((int64) memory);
 	show_range(l, 0.5);
-	if (l->from == 0 && l->end == d->rows.n_rows)
-		simdup_join_units(d, (int) d->rows.max_distance, NULL, take_both, l);
+	if (l->from == 0 && l->end == u->rows.n_rows)
+		simdup_join_units(u, (int) u->rows.max_distance, NULL, take_both, l);
 	else
-		simdup_join_units(d, (int) d->rows.max_distance, side_of_choice,
+		simdup_join_units(u, (int) u->rows.max_distance, side_of_choice,
 						  take_choice, l);
-	l->lists = simdup_near_lists(l->sort, d->rows.n_rows, memory);
+	l->lists = simdup_near_lists(l->sort, u->rows.n_rows, memory);
 	simdup_leading_range(l->leading, l->from, l->end, near_of, l);
 	simdup_near_lists_end(l->lists);
 }
@@ -411,18 +411,18 @@ simdup_find_groups(SimdupFingerprints *fingerprints,
 				   void *sink_arg)
 {
 	SimdupClusterMethod method = fingerprints->rows->options.method;
-	SimdupBatchUnits d;
+	SimdupBatchUnits u;
 	uint32 *group;
 
-	simdup_units_begin(&d, fingerprints);
-	d.sink = sink;
-	d.sink_arg = sink_arg;
+	simdup_units_begin(&u, fingerprints);
+	u.sink = sink;
+	u.sink_arg = sink_arg;
 	if (method == SIMDUP_CAMPAIGNS || method == SIMDUP_TEMPLATES)
-		group = simdup_find_campaigns(&d);
+		group = simdup_find_campaigns(&u);
 	else if (method == SIMDUP_LEADER)
-		group = group_by_leader(&d, constraints);
+		group = group_by_leader(&u, constraints);
 	else
-		group = group_connected(&d, constraints);
-	simdup_free(d.rows.unit);
+		group = group_connected(&u, constraints);
+	simdup_free(u.rows.unit);
 	return group;
 }

@@ -3,9 +3,9 @@
  *	  The rows of a batch as core/cluster/grouping.h takes them: units, with
  *	  those that are near.
  *
- * The rows of one scope and one fingerprint are one unit. If contents
- * count, a fingerprint has a unit for each content. The join gives near
- * fingerprints, and so near units.
+ * The rows of one scope and one fingerprint are one unit. If contents count, a
+ * fingerprint has a unit for each content. The join gives near fingerprints, and so
+ * near units.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -18,19 +18,19 @@
 
 /* Cut a fingerprint into units by the numbers of contents. */
 static void
-cut_fingerprint(SimdupBatchUnits *d, const SimdupFingerprint *fingerprint,
+cut_fingerprint(SimdupBatchUnits *u, const SimdupFingerprint *fingerprint,
 				SimdupSortItem *pairs)
 {
-	uint32 *unit = d->rows.unit;
-	uint32 first = simdup_row_at(d->fingerprints, fingerprint->start);
+	uint32 *unit = u->rows.unit;
+	uint32 first = simdup_row_at(u->fingerprints, fingerprint->start);
 	uint32 last = first; /* of the list of units */
 
 	for (uint32 i = 0; i < fingerprint->n; i++)
 	{
-		uint32 row = simdup_row_at(d->fingerprints, fingerprint->start + i);
+		uint32 row = simdup_row_at(u->fingerprints, fingerprint->start + i);
 
 		pairs[i] =
-			(SimdupSortItem){simdup_stored_texts_number(d->contents, row), row};
+			(SimdupSortItem){simdup_stored_texts_number(u->contents, row), row};
 	}
 	simdup_sort_pairs(pairs, fingerprint->n);
 	for (uint32 i = 0; i < fingerprint->n; i++)
@@ -42,10 +42,10 @@ cut_fingerprint(SimdupBatchUnits *d, const SimdupFingerprint *fingerprint,
 			unit[row] = unit[pairs[i - 1].row];
 		if (unit[row] != row)
 			continue;
-		if (d->rows.same_fp != NULL)
-			d->rows.same_fp[row] = first;
+		if (u->rows.same_fp != NULL)
+			u->rows.same_fp[row] = first;
 		if (row != first)
-			last = d->next[last] = row;
+			last = u->next[last] = row;
 	}
 	/* a content without a shingle resembles no other, not even an equal one */
 	for (uint32 i = 0; i < fingerprint->n; i++)
@@ -54,16 +54,16 @@ cut_fingerprint(SimdupBatchUnits *d, const SimdupFingerprint *fingerprint,
 
 		CHECK_FOR_INTERRUPTS();
 		if (unit[row] != row &&
-			!simdup_stored_texts_has_shingle(d->contents, unit[row]))
+			!simdup_stored_texts_has_shingle(u->contents, unit[row]))
 			unit[row] = row;
 	}
 }
 
 /* Find the units: the fingerprints, cut where contents count. */
 static void
-find_units(SimdupBatchUnits *d)
+find_units(SimdupBatchUnits *u)
 {
-	Size n = d->rows.n_rows;
+	Size n = u->rows.n_rows;
 	Size bytes = (n + 1) * sizeof(uint32);
 	uint32 *unit = simdup_alloc(bytes);
 	SimdupSortItem *pairs = NULL;
@@ -71,29 +71,29 @@ find_units(SimdupBatchUnits *d)
 	SimdupFingerprint fingerprint;
 	int64 next = 0;
 
-	d->rows.unit = unit;
+	u->rows.unit = unit;
 	for (uint32 row = 0; row < n; row++)
 		unit[row] = row;
-	if (d->contents != NULL)
+	if (u->contents != NULL)
 	{
 		simdup_progress_phase("finding equal texts", (int64) n);
-		d->next = memset(simdup_alloc(bytes), 0xff, bytes);
-		if (d->fingerprints->rows->options.method == SIMDUP_CONNECTED)
-			d->rows.same_fp =
+		u->next = memset(simdup_alloc(bytes), 0xff, bytes);
+		if (u->fingerprints->rows->options.method == SIMDUP_CONNECTED)
+			u->rows.same_fp =
 				memcpy(simdup_alloc(bytes), unit, n * sizeof(uint32));
 	}
-	while (simdup_fingerprints_next_equal(d->fingerprints, &next, &fingerprint))
+	while (simdup_fingerprints_next_equal(u->fingerprints, &next, &fingerprint))
 	{
-		if (d->contents != NULL)
+		if (u->contents != NULL)
 		{
 			pairs = simdup_grow(pairs, &room, fingerprint.n, sizeof(*pairs));
-			cut_fingerprint(d, &fingerprint, pairs);
+			cut_fingerprint(u, &fingerprint, pairs);
 			simdup_progress_done(fingerprint.start);
 			continue;
 		}
 		for (uint32 i = 0; i < fingerprint.n; i++)
-			unit[simdup_row_at(d->fingerprints, fingerprint.start + i)] =
-				simdup_row_at(d->fingerprints, fingerprint.start);
+			unit[simdup_row_at(u->fingerprints, fingerprint.start + i)] =
+				simdup_row_at(u->fingerprints, fingerprint.start);
 	}
 	simdup_free(pairs);
 }
@@ -102,11 +102,11 @@ find_units(SimdupBatchUnits *d)
 static bool
 resemble(void *arg, uint32 unit, uint32 other)
 {
-	SimdupBatchUnits *d = arg;
+	SimdupBatchUnits *u = arg;
 
 	CHECK_FOR_INTERRUPTS();
-	return simdup_stored_texts_resemblance(d->contents, unit, other,
-										   d->fingerprints->rows->options
+	return simdup_stored_texts_resemblance(u->contents, unit, other,
+										   u->fingerprints->rows->options
 											   .min_resemblance) >= 0;
 }
 
@@ -123,25 +123,25 @@ typedef struct UnitJoin
 } UnitJoin;
 
 static uint32
-next_of(const SimdupBatchUnits *d, uint32 row)
+next_of(const SimdupBatchUnits *u, uint32 row)
 {
-	return d->next == NULL ? SIMDUP_NO_ROW : d->next[row];
+	return u->next == NULL ? SIMDUP_NO_ROW : u->next[row];
 }
 
 /* Take the pairs of units of two fingerprints, or of one with itself. */
 static void
 take_units(const UnitJoin *join, uint32 a, uint32 b, uint32 distance)
 {
-	const SimdupBatchUnits *d = join->units;
+	const SimdupBatchUnits *u = join->units;
 	SimdupSideOf side_of = join->side_of;
 
-	for (uint32 x = a; x != SIMDUP_NO_ROW; x = next_of(d, x))
+	for (uint32 x = a; x != SIMDUP_NO_ROW; x = next_of(u, x))
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (side_of != NULL && (side_of(join->arg, x) & SIMDUP_FIRST_SIDE) == 0)
 			continue;
-		for (uint32 y = side_of == NULL && a == b ? next_of(d, x) : b;
-			 y != SIMDUP_NO_ROW; y = next_of(d, y))
+		for (uint32 y = side_of == NULL && a == b ? next_of(u, x) : b;
+			 y != SIMDUP_NO_ROW; y = next_of(u, y))
 			if (side_of == NULL ||
 				(x != y && (side_of(join->arg, y) & SIMDUP_SECOND_SIDE) != 0))
 				join->take(join->arg, x, y, distance);
@@ -153,10 +153,10 @@ static void
 take_fingerprints(void *arg, uint32 a, uint32 b, uint32 distance)
 {
 	const UnitJoin *join = arg;
-	const SimdupBatchUnits *d = join->units;
+	const SimdupBatchUnits *u = join->units;
 
-	if (d->sink != NULL && join->side_of == NULL)
-		d->sink(d->sink_arg, a, b, distance);
+	if (u->sink != NULL && join->side_of == NULL)
+		u->sink(u->sink_arg, a, b, distance);
 	take_units(join, a, b, distance);
 }
 

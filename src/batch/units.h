@@ -16,13 +16,13 @@ extern uint32 *simdup_find_groups(SimdupFingerprints *fingerprints,
 								  const SimdupConstraints *constraints,
 								  SimdupRowPairSink sink, void *sink_arg);
 
-/* The rest is of units.c, methods.c and campaigns.c among themselves. */
+/* The rest is shared by units.c, methods.c and campaigns.c. */
 
 typedef struct SimdupBatchUnits
 {
 	SimdupUnits rows;
 	SimdupFingerprints *fingerprints; /* its rows' context holds all of this */
-	SimdupStoredTexts *contents;	  /* NULL: each fingerprint is one row */
+	SimdupStoredTexts *contents;	  /* NULL: each fingerprint is one unit */
 	/*
 	 * by unit: the next one of its fingerprint that may resemble others, or
 	 * SIMDUP_NO_ROW; NULL without contents
@@ -37,8 +37,9 @@ extern void simdup_units_begin(SimdupBatchUnits *units,
 							   SimdupFingerprints *fingerprints);
 
 /*
- * Take each pair of near units once, or with sides, one of the first side and
- * another of the second. Those of one fingerprint are left out if rows.same_fp is set.
+ * Take each pair of near units once. With sides, a unit of the first side comes with
+ * another one of the second. Pairs of one fingerprint are left out if rows.same_fp is
+ * set.
  */
 extern void simdup_join_units(SimdupBatchUnits *units, int max_distance,
 							  SimdupSideOf side_of, SimdupRowPairSink take,

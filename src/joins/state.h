@@ -72,7 +72,7 @@ typedef struct NearJoinState
 	SimdupPairSort *candidates; /* first row and outer group, inner group */
 	int64 n_candidates;			/* that were put there */
 	int64 n_evaluated;			/* that were read back */
-	bool shows_evaluated;		/* as progress */
+	bool shows_evaluated;		/* their number is the progress */
 	uint32 candidate[2];		/* rows, the outer one first */
 	bool both_orders;			/* the groups' rows come in both */
 	bool is_swapped;			/* the candidate is one in the other order */

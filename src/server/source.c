@@ -61,7 +61,6 @@ receive_row(TupleTableSlot *slot, DestReceiver *self)
 	return true;
 }
 
-/* Without an order, a parallel plan gives another one each time. */
 void
 simdup_source_read(const SimdupSource *source, SimdupRowSink sink, void *arg)
 {
@@ -74,6 +73,7 @@ simdup_source_read(const SimdupSource *source, SimdupRowSink sink, void *arg)
 	int result;
 
 	SPI_connect();
+	/* without the order of the key, a parallel plan gives another order each time */
 	plan = SPI_prepare_cursor(source->statement, 0, NULL,
 							  source->key != NULL ? CURSOR_OPT_PARALLEL_OK : 0);
 	if (plan == NULL)

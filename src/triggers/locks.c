@@ -278,7 +278,7 @@ simdup_lock_arrivals(PG_FUNCTION_ARGS)
 	foreach (cell, simdup_trigger_list(table, fcinfo->flinfo->fn_oid))
 	{
 		const OwnTrigger *own = lfirst(cell);
-		/* of a partition's: the table of the trigger that the user made */
+		/* a partition's trigger locks the table of the one that the user made */
 		Oid locked = simdup_trigger_table(own->trigger->tgoid);
 
 		if (own->options.lock && OidIsValid(locked))

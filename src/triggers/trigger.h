@@ -190,7 +190,7 @@ typedef struct OwnTrigger
 	TriggerOptions options;
 } OwnTrigger;
 
-/* Return those of a table. `sibling` is a function of this extension. */
+/* Return the OwnTriggers of a table. `sibling` is a function of this extension. */
 extern List *simdup_trigger_list(Oid relid, Oid sibling);
 
 /*

@@ -152,21 +152,21 @@ for my $case (
 	[ '1GB', 'simdup_cluster', "(SELECT id, simdup_cluster(id, fp, 4) OVER (ORDER BY id) $skewed)" ],
 	[ '64kB', 'simdup_cluster', "(SELECT id, simdup_cluster(id, fp, 3) OVER (ORDER BY id) $skewed)" ])
 {
-	my ($memory, $name, $rows, $phase) = @$case;
+	my ($memory, $name, $rows, $expected) = @$case;
 	my (undef, undef, $stderr) = $node->psql('postgres', "SET work_mem = '$memory'; SET simdup.progress_interval = 1; SELECT count(r) FROM $rows AS r");
 	my @told = $stderr =~ /NOTICE:  $name: ([a-z ]+), (\d+)(?: of (\d+))?$/mg;
 	my (%last, %total, @phases, $back);
 	my $most = 0;
 
-	while (my ($of, $done, $total) = splice(@told, 0, 3))
+	while (my ($phase, $done, $total) = splice(@told, 0, 3))
 	{
-		push @phases, $of if !@phases || $phases[-1] ne $of;
-		$back = 1 if $done < ($last{$of} // 0) || $done > ($total // $done);
-		$back = 1 if ($total // 0) != ($total{$of} //= $total // 0) || ($total // $most) < $most;
+		push @phases, $phase if !@phases || $phases[-1] ne $phase;
+		$back = 1 if $done < ($last{$phase} // 0) || $done > ($total // $done);
+		$back = 1 if ($total // 0) != ($total{$phase} //= $total // 0) || ($total // $most) < $most;
 		$most = $total // $most;
-		$last{$of} = $done;
+		$last{$phase} = $done;
 	}
-	cmp_ok($last{$phase // 'comparing'} // 0, '>', 0, "$name, $memory: progress is told");
+	cmp_ok($last{$expected // 'comparing'} // 0, '>', 0, "$name, $memory: progress is told");
 	ok(!$back && @phases == keys %last, "$name, $memory: and never goes back (@phases)");
 	(undef, undef, $stderr) = $node->psql('postgres', "SET work_mem = '$memory'; SET simdup.progress_interval = 0; SELECT count(r) FROM $rows AS r");
 	is($stderr, '', "$name, $memory: no progress is told where it is turned off");
