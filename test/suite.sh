@@ -134,8 +134,8 @@ EOF
 run_prove()
 {
   local setting
-  # on a slow machine any test would hear of the progress
-  for setting in simdup.progress_interval=0 "${settings[@]}"; do
+  # on a slow machine any test would hear of the progress, and autovacuum would change a plan
+  for setting in simdup.progress_interval=0 autovacuum=off "${settings[@]}"; do
     echo "${setting%%=*} = '${setting#*=}'"
   done >"$scratch/settings.conf"
   [ "$(id -u)" != 0 ] || chown -R "$server_user" "$scratch/tests"
@@ -171,7 +171,7 @@ under_memcheck()
 TMPDIR='$scratch' exec valgrind --trace-children=yes --num-callers=40 \
   --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite \
   --gen-suppressions=all --suppressions='$scratch/valgrind.supp' \
-  --log-file='$reports/%p' '$bindir/postgres-plain' "\$@" -c autovacuum=off -c jit=off
+  --log-file='$reports/%p' '$bindir/postgres-plain' "\$@" -c jit=off
 EOF
   chmod 755 "$bindir/postgres"
 }

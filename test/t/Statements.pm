@@ -18,7 +18,6 @@ sub new_node
 	$ENV{PGCLIENTENCODING} = 'UTF8';
 	$node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
 	$node->append_conf('postgresql.conf', <<'CONF');
-autovacuum = off
 work_mem = 64kB
 maintenance_work_mem = 1MB
 enable_nestloop = off

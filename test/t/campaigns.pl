@@ -400,7 +400,7 @@ sub random_rows
 
 my $node = PostgreSQL::Test::Cluster->new('campaigns');
 $node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
-$node->append_conf('postgresql.conf', "autovacuum = off\nfsync = off\njit = off");
+$node->append_conf('postgresql.conf', "jit = off");
 $node->start;
 $node->safe_psql('postgres', 'CREATE EXTENSION simdup');
 

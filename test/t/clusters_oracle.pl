@@ -245,7 +245,7 @@ sub random_rows
 
 my $node = PostgreSQL::Test::Cluster->new('clusters_oracle');
 $node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
-$node->append_conf('postgresql.conf', "autovacuum = off\nfsync = off\njit = off\nenable_nestloop = off\nenable_hashjoin = off\nenable_mergejoin = off");
+$node->append_conf('postgresql.conf', "jit = off\nenable_nestloop = off\nenable_hashjoin = off\nenable_mergejoin = off");
 $node->start;
 $node->safe_psql('postgres', 'CREATE EXTENSION simdup; CREATE TYPE office AS (street text, number int)');
 

@@ -13,7 +13,6 @@ use Test::More;
 
 my $node = PostgreSQL::Test::Cluster->new('erasure');
 $node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
-$node->append_conf('postgresql.conf', 'autovacuum = off');
 $node->start;
 
 my ($section) = slurp_file('doc/simdup-operations.md') =~ /^(## Erasure\n.*?)(?=^## |\z)/ms or die 'the page has no section';

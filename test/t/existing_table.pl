@@ -22,7 +22,7 @@ my ($index, $trigger) = (q{CREATE INDEX letter_near ON letter USING hamming (con
 
 my $node = PostgreSQL::Test::Cluster->new('existing_table');
 $node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
-$node->append_conf('postgresql.conf', "autovacuum = off\nfsync = off\njit = off\n");
+$node->append_conf('postgresql.conf', "jit = off\n");
 $node->start;
 $node->safe_psql('postgres', <<'SQL');
 CREATE EXTENSION simdup;

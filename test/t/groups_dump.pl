@@ -10,7 +10,7 @@ use Test::More;
 
 my $node = PostgreSQL::Test::Cluster->new('groups_dump');
 $node->init(allows_streaming => 'logical', extra => [ '--locale=C', '--encoding=UTF8' ]);
-$node->append_conf('postgresql.conf', "fsync = off\njit = off");
+$node->append_conf('postgresql.conf', "jit = off");
 $node->start;
 $node->safe_psql('postgres', <<'SQL');
 CREATE EXTENSION simdup;
@@ -170,7 +170,7 @@ SQL
 # A subscriber, which then takes over.
 my $subscriber = PostgreSQL::Test::Cluster->new('groups_subscriber');
 $subscriber->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
-$subscriber->append_conf('postgresql.conf', "fsync = off\njit = off");
+$subscriber->append_conf('postgresql.conf', "jit = off");
 $subscriber->start;
 command_ok([ 'pg_dump', '-d', $node->connstr('postgres'), '-s', '-f', "$folder/schema.sql" ], 'replication: dump');
 command_ok([ 'psql', '-qX', '-v', 'ON_ERROR_STOP=1', '-d', $subscriber->connstr('postgres'), '-f', "$folder/schema.sql" ], 'replication: restore');

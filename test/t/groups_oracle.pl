@@ -269,7 +269,7 @@ package main;
 
 my $node = PostgreSQL::Test::Cluster->new('groups_oracle');
 $node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
-$node->append_conf('postgresql.conf', "autovacuum = off\nfsync = off\njit = off");
+$node->append_conf('postgresql.conf', "jit = off");
 $node->start;
 
 # Texts that resemble each other more or less.

@@ -16,7 +16,7 @@ use Test::More;
 
 my $node = PostgreSQL::Test::Cluster->new('groups_sessions');
 $node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
-$node->append_conf('postgresql.conf', "autovacuum = off\nfsync = off\njit = off\ndeadlock_timeout = '100ms'");
+$node->append_conf('postgresql.conf', "jit = off\ndeadlock_timeout = '100ms'");
 $node->start;
 
 for my $method ('leader', 'connected')

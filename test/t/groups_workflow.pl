@@ -17,7 +17,7 @@ plan skip_all => 'no evaluation data beside the checkout' if Petitions::missing(
 
 my $node = PostgreSQL::Test::Cluster->new('groups_workflow');
 $node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
-$node->append_conf('postgresql.conf', "fsync = off\njit = off");
+$node->append_conf('postgresql.conf', "jit = off");
 $node->start;
 Petitions::load($node, $_) for 'petitions_zh', 'petitions_us';
 

@@ -20,7 +20,7 @@ use Test::More;
 my $node = PostgreSQL::Test::Cluster->new('hamming');
 # pages are damaged below: their checksums would hide the answers of the index
 $node->init(extra => [ '--locale=C', '--encoding=UTF8', $node->pg_version >= 18 ? '--no-data-checksums' : () ]);
-$node->append_conf('postgresql.conf', "autovacuum = off\njit = off\nmax_parallel_workers_per_gather = 0\nmax_wal_size = 4GB\ncheckpoint_timeout = 1h");
+$node->append_conf('postgresql.conf', "jit = off\nmax_parallel_workers_per_gather = 0\nmax_wal_size = 4GB\ncheckpoint_timeout = 1h");
 $node->start;
 $node->safe_psql('postgres', $Hamming::setup);
 

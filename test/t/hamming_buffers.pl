@@ -20,7 +20,6 @@ $node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
 $node->append_conf('postgresql.conf', <<'CONF');
 shared_buffers = 1MB
 max_connections = 10
-autovacuum = off
 jit = off
 CONF
 $node->start;

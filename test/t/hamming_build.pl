@@ -20,7 +20,6 @@ use Time::HiRes qw(sleep);
 my $node = PostgreSQL::Test::Cluster->new('build');
 $node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
 $node->append_conf('postgresql.conf', <<'CONF');
-autovacuum = off
 jit = off
 max_parallel_workers_per_gather = 0
 max_worker_processes = 16

@@ -27,7 +27,6 @@ my $primary = PostgreSQL::Test::Cluster->new('primary');
 $primary->init(allows_streaming => 1, extra => [ '--locale=C', '--encoding=UTF8' ]);
 $primary->append_conf('postgresql.conf', <<'CONF');
 max_connections = 40
-autovacuum = off
 jit = off
 max_parallel_workers_per_gather = 0
 wal_consistency_checking = 'generic'

@@ -23,7 +23,7 @@ system_or_bail($ENV{CC} // 'cc', '-shared', '-fPIC', '-O1', '-D_GNU_SOURCE', '-i
 
 my $node = PostgreSQL::Test::Cluster->new('hamming_damage');
 $node->init(extra => [ '--locale=C', '--encoding=UTF8' ], allows_streaming => 1);
-$node->append_conf('postgresql.conf', "autovacuum = off\nfsync = off\njit = off\nmaintenance_work_mem = '1MB'\nmax_parallel_workers_per_gather = 0\n");
+$node->append_conf('postgresql.conf', "jit = off\nmaintenance_work_mem = '1MB'\nmax_parallel_workers_per_gather = 0\n");
 $node->start;
 if (!$node->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions WHERE name = 'pageinspect'"))
 {

@@ -14,7 +14,7 @@ use Time::HiRes qw(usleep);
 
 my $primary = PostgreSQL::Test::Cluster->new('primary');
 $primary->init(allows_streaming => 1, extra => [ '--locale=C', '--encoding=UTF8' ]);
-$primary->append_conf('postgresql.conf', "autovacuum = off\njit = off\nmax_parallel_workers_per_gather = 0");
+$primary->append_conf('postgresql.conf', "jit = off\nmax_parallel_workers_per_gather = 0");
 $primary->start;
 $primary->backup('base');
 my $standby = PostgreSQL::Test::Cluster->new('standby');

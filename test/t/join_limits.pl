@@ -20,8 +20,6 @@ use Time::HiRes qw(sleep time);
 my $node = PostgreSQL::Test::Cluster->new('join_limits');
 $node->init(allows_streaming => 1, extra => [ '--locale=C', '--encoding=UTF8' ]);
 $node->append_conf('postgresql.conf', <<'CONF');
-autovacuum = off
-fsync = off
 jit = off
 dynamic_shared_memory_type = mmap
 shared_buffers = 32MB

@@ -18,8 +18,6 @@ use Test::More;
 my $node = PostgreSQL::Test::Cluster->new('join_rights');
 $node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
 $node->append_conf('postgresql.conf', <<'CONF');
-autovacuum = off
-fsync = off
 jit = off
 enable_nestloop = off
 enable_hashjoin = off

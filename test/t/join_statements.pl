@@ -30,8 +30,6 @@ my $node = PostgreSQL::Test::Cluster->new('join_statements');
 $ENV{PGCLIENTENCODING} = 'UTF8';
 $node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
 $node->append_conf('postgresql.conf', <<'CONF');
-autovacuum = off
-fsync = off
 jit = off
 max_worker_processes = 12
 log_statement = none

@@ -19,7 +19,7 @@ $ENV{ENCODING} ||= 'UTF8';
 
 my $node = PostgreSQL::Test::Cluster->new('moved_rows');
 $node->init(allows_streaming => 'logical', extra => [ '--locale=C', "--encoding=$ENV{ENCODING}" ]);
-$node->append_conf('postgresql.conf', "max_logical_replication_workers = 8\nmax_worker_processes = 16\nautovacuum = off\nfsync = off\n");
+$node->append_conf('postgresql.conf', "max_logical_replication_workers = 8\nmax_worker_processes = 16\n");
 $node->start;
 
 # Row 2 repeats row 1, which a person has cleared; row 3 is flagged by a person.

@@ -23,7 +23,7 @@ use Test::More;
 
 my $node = PostgreSQL::Test::Cluster->new('removal');
 $node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
-$node->append_conf('postgresql.conf', "autovacuum = off\nfsync = off\njit = off");
+$node->append_conf('postgresql.conf', "jit = off");
 $node->start;
 $node->safe_psql('postgres', <<'SQL');
 CREATE EXTENSION simdup;

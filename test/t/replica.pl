@@ -204,7 +204,7 @@ sub sqlstate_of
 
 my $primary = PostgreSQL::Test::Cluster->new('primary');
 $primary->init(allows_streaming => 'logical', extra => [ '--locale=C', '--encoding=UTF8' ]);
-$primary->append_conf('postgresql.conf', "autovacuum = off\njit = off\nwal_receiver_status_interval = 1\nmax_wal_size = 1GB\n");
+$primary->append_conf('postgresql.conf', "jit = off\nwal_receiver_status_interval = 1\nmax_wal_size = 1GB\n");
 $primary->start;
 $primary->safe_psql('postgres', $schema . <<'SQL');
 SELECT write(n, 1) FROM generate_series(1, 1000) n;

@@ -19,7 +19,7 @@ use Test::More;
 
 my $node = PostgreSQL::Test::Cluster->new('security');
 $node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
-$node->append_conf('postgresql.conf', "jit = off\nautovacuum = off");
+$node->append_conf('postgresql.conf', "jit = off");
 $node->start;
 
 sub sql { return $node->safe_psql('postgres', $_[0]); }

@@ -20,7 +20,7 @@ $ENV{ENCODING} ||= 'UTF8';
 
 my $node = PostgreSQL::Test::Cluster->new('triggers');
 $node->init(extra => [ '--locale=C', "--encoding=$ENV{ENCODING}" ]);
-$node->append_conf('postgresql.conf', "deadlock_timeout = '200ms'\nautovacuum = off\n");
+$node->append_conf('postgresql.conf', "deadlock_timeout = '200ms'\n");
 $node->start;
 $node->safe_psql('postgres', 'CREATE EXTENSION simdup');
 

@@ -21,7 +21,7 @@ my $distance = 3;
 
 my $node = PostgreSQL::Test::Cluster->new('triggers_chains');
 $node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
-$node->append_conf('postgresql.conf', "autovacuum = off\nfsync = off\njit = off\n");
+$node->append_conf('postgresql.conf', "jit = off\n");
 $node->start;
 
 # The server chooses the order in which a statement writes its rows. A trigger that

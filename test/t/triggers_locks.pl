@@ -21,7 +21,6 @@ max_prepared_transactions = 4
 max_wal_senders = 0
 max_worker_processes = 2
 autovacuum_max_workers = 1
-fsync = off
 CONF
 my $major = $node->pg_version->major;
 $node->append_conf('postgresql.conf', 'autovacuum_worker_slots = 1') if $major >= 18;

@@ -13,7 +13,7 @@ use Test::More;
 
 my $node = PostgreSQL::Test::Cluster->new('triggers_objects');
 $node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
-$node->append_conf('postgresql.conf', "autovacuum = off\nfsync = off\ndeadlock_timeout = '100ms'\n");
+$node->append_conf('postgresql.conf', "deadlock_timeout = '100ms'\n");
 $node->start;
 
 if ($node->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions WHERE name IN ('dblink', 'citext')") != 2)

@@ -23,8 +23,6 @@ $node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
 $node->append_conf('postgresql.conf', <<'CONF');
 deadlock_timeout = '10ms'
 lock_timeout = '1s'
-autovacuum = off
-fsync = off
 max_prepared_transactions = 20
 CONF
 $node->start;

@@ -96,7 +96,6 @@ system_or_bail('env', '-u', 'MAKEFLAGS', '-u', 'MAKELEVEL', 'make', '-s', '-C', 
 
 my $node = PostgreSQL::Test::Cluster->new('upgrade', install_path => dirname($bindir));
 $node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
-$node->append_conf('postgresql.conf', 'autovacuum = off');
 $node->start;
 
 # A new database with nothing but simdup, at that version.

@@ -90,7 +90,6 @@ sub cluster
 	my $node = PostgreSQL::Test::Cluster->new($name, @where);
 
 	$node->init(extra => [ '--locale=C', '--encoding=UTF8', '--data-checksums' ]);
-	$node->append_conf('postgresql.conf', "autovacuum = off\nfsync = off");
 	return $node;
 }
 
