@@ -5,7 +5,6 @@
 #include "postgres.h"
 #include "compat.h"
 
-#include "fmgr.h"
 #include "utils/guc.h"
 
 #include "index/hamming/am.h"

@@ -10,22 +10,12 @@
 #include "postgres.h"
 #include "compat.h"
 
-#include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "batch/rows.h"
-#include "core/compare/passages.h"
-#include "core/fingerprint/hash.h"
-#include "core/host.h"
-#include "core/search/sort.h"
-#include "pairs/stored_texts.h"
 #include "server/arguments.h"
-#include "server/progress.h"
-#include "server/source.h"
-#include "server/spill.h"
-#include "text/encoding.h"
 
 /* Texts by which a run is judged, and which must have it at least. */
 #define MAX_SAMPLE 32

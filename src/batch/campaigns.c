@@ -13,8 +13,6 @@
 #include "port/pg_bitutils.h"
 
 #include "batch/letters.h"
-#include "core/fingerprint/hash.h"
-#include "core/host.h"
 
 /* The candidates that a letter is compared with. */
 #define MOST_CANDIDATES 16

@@ -17,8 +17,6 @@
 #include "utils/typcache.h"
 
 #include "batch/rows.h"
-#include "core/cluster/components.h"
-#include "core/host.h"
 
 /* In the memory of a partition. */
 typedef struct Components

@@ -7,13 +7,10 @@
 #include "compat.h"
 
 #include "catalog/pg_type.h"
-#include "lib/stringinfo.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
 
 #include "batch/decisions.h"
-#include "core/host.h"
 #include "server/arguments.h"
 
 /* Keys of a chain that a message shows. */

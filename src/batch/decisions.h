@@ -6,7 +6,6 @@
 #define SIMDUP_BATCH_DECISIONS_H
 
 #include "batch/rows.h"
-#include "core/cluster/components.h"
 
 /*
  * Read rows of a grouping's table, which the query calls t: keys first, then

@@ -10,7 +10,6 @@
 
 #include "batch/rows.h"
 #include "core/fingerprint/hamming.h"
-#include "core/host.h"
 #include "pairs/elements.h"
 
 /* Distinct fingerprints */

@@ -11,7 +11,6 @@
 #include "catalog/pg_collation.h"
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_type.h"
-#include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -20,9 +19,7 @@
 
 #include "batch/groups.h"
 #include "batch/units.h"
-#include "core/host.h"
 #include "server/arguments.h"
-#include "server/source.h"
 #include "type/simhash64.h"
 
 /* The source */

@@ -8,7 +8,6 @@
 #include "utils/date.h"
 
 #include "batch/decisions.h"
-#include "server/source.h"
 
 /* Rows of the source are numbered from 0, in the order of their keys. */
 typedef struct SimdupGrouping

@@ -12,8 +12,6 @@
 #include "utils/memutils.h"
 
 #include "batch/letters.h"
-#include "core/host.h"
-#include "text/minhash64.h"
 
 /* A letter of fewer shingles has all of them in its sample. */
 #define ALL_SAMPLED 20

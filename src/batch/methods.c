@@ -12,7 +12,6 @@
 
 #include "batch/units.h"
 #include "core/fingerprint/hamming.h"
-#include "core/host.h"
 
 /*
  * leader

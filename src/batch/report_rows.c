@@ -9,22 +9,16 @@
 #include "compat.h"
 
 #include "catalog/pg_type.h"
-#include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 #include "utils/builtins.h"
-#include "utils/date.h"
 #include "utils/datetime.h"
-#include "utils/fmgrprotos.h"
 #include "utils/json.h"
 #include "utils/memutils.h"
 
 #include "batch/groups.h"
 #include "batch/units.h"
 #include "core/compare/resemblance.h"
-#include "core/fingerprint/hamming.h"
-#include "core/host.h"
-#include "core/search/sort.h"
 #include "server/arguments.h"
 #include "type/simhash64.h"
 

@@ -20,12 +20,9 @@
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
-#include "utils/lsyscache.h"
 
 #include "batch/groups.h"
 #include "core/fingerprint/hamming.h"
-#include "core/host.h"
-#include "core/search/sort.h"
 #include "server/arguments.h"
 
 /* Pairs of a group that are shown. */

@@ -7,19 +7,11 @@
 
 #include <limits.h>
 
-#include "access/detoast.h"
-#include "catalog/pg_type.h"
-#include "mb/pg_wchar.h"
-#include "miscadmin.h"
 #include "utils/builtins.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "batch/rows.h"
-#include "core/host.h"
 #include "server/arguments.h"
-#include "server/progress.h"
-#include "type/simhash64.h"
 
 #define MAX_ROWS (PG_UINT32_MAX - 1)
 

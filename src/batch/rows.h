@@ -8,7 +8,6 @@
 #ifndef SIMDUP_BATCH_ROWS_H
 #define SIMDUP_BATCH_ROWS_H
 
-#include "fmgr.h"
 #include "windowapi.h"
 
 #include "core/cluster/grouping.h"

@@ -10,10 +10,7 @@
 #include "miscadmin.h"
 
 #include "core/compare/resemblance.h"
-#include "core/fingerprint/hamming.h"
-#include "core/fingerprint/hash.h"
 #include "server/arguments.h"
-#include "server/progress.h"
 #include "server/source.h"
 #include "server/spill.h"
 #include "type/simhash64.h"

@@ -13,8 +13,6 @@
 #include "miscadmin.h"
 
 #include "batch/units.h"
-#include "core/host.h"
-#include "core/search/sort.h"
 
 /* Cut a fingerprint into units by the numbers of contents. */
 static void

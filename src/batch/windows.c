@@ -13,16 +13,12 @@
 
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
-#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "batch/units.h"
 #include "core/compare/resemblance.h"
-#include "core/host.h"
 #include "server/arguments.h"
-#include "server/progress.h"
-#include "text/minhash64.h"
 #include "type/simhash64.h"
 
 /* The recall of simdup_resembles, as in the install script. */

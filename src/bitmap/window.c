@@ -11,7 +11,6 @@
 #include "windowapi.h"
 
 #include "core/compare/resemblance.h"
-#include "core/fingerprint/token_counts.h"
 #include "server/arguments.h"
 #include "text/simhash.h"
 

@@ -22,7 +22,6 @@
 
 #include "access/htup_details.h"
 #include "catalog/pg_statistic.h"
-#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -31,7 +30,6 @@
 #include "utils/selfuncs.h"
 
 #include "core/compare/resemblance.h"
-#include "core/fingerprint/hamming.h"
 #include "index/selectivity.h"
 #include "server/arguments.h"
 #include "text/minhash64.h"

@@ -9,7 +9,6 @@
  */
 #include "postgres.h"
 
-#include "core/host.h"
 #include "joins/key_search.h"
 #include "pairs/elements.h"
 #include "server/progress.h"

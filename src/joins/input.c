@@ -8,10 +8,7 @@
 #include "access/htup_details.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
-#include "port/pg_bitutils.h"
-#include "utils/memutils.h"
 
-#include "core/host.h"
 #include "joins/input.h"
 
 /*

@@ -7,13 +7,11 @@
 
 #include "access/htup_details.h"
 #include "miscadmin.h"
-#include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/tlist.h"
 #include "utils/selfuncs.h"
 
-#include "core/join/allpairs.h"
 #include "joins/offer.h"
 
 /* Convert nanoseconds to planner units: 10 ns are one cpu_operator_cost. */

@@ -12,7 +12,6 @@
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
 #include "utils/ruleutils.h"
 
 #include SIMDUP_EXPLAIN_FORMAT

@@ -14,9 +14,6 @@
 
 #include "miscadmin.h"
 
-#include "core/compare/resemblance.h"
-#include "core/fingerprint/hash.h"
-#include "core/host.h"
 #include "core/join/setjoin.h"
 #include "joins/key_search.h"
 #include "server/progress.h"

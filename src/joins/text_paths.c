@@ -11,7 +11,6 @@
 #include "postgres.h"
 #include "compat.h"
 
-#include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"

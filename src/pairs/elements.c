@@ -14,14 +14,11 @@
  * and .5 of it, and in 117 times with k = 3 they take 13 times as long.
  */
 #include "postgres.h"
-#include "compat.h"
 
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 
-#include "core/fingerprint/hamming.h"
 #include "core/fingerprint/hash.h"
-#include "core/host.h"
 #include "core/join/ball.h"
 #include "core/join/pigeonhole.h"
 #include "pairs/elements.h"

@@ -13,14 +13,10 @@
 
 #include "core/compare/resemblance.h"
 #include "core/fingerprint/hamming.h"
-#include "core/fingerprint/hash.h"
-#include "core/fingerprint/shingle.h"
-#include "core/host.h"
 #include "pairs/stored_texts.h"
 #include "server/arguments.h"
 #include "server/source.h"
 #include "server/spill.h"
-#include "text/minhash64.h"
 
 #define NO_NUMBER PG_UINT32_MAX
 #define NO_SET INT64CONST(-1)

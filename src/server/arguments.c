@@ -9,11 +9,9 @@
 #include "compat.h"
 
 #include "access/htup_details.h"
-#include "catalog/pg_type.h"
 #include "funcapi.h"
 #include "utils/datum.h"
 #include "utils/float.h"
-#include "utils/memutils.h"
 #include "utils/syscache.h"
 #include "utils/tuplestore.h"
 

@@ -6,8 +6,6 @@
  */
 #include "postgres.h"
 
-#include <stdlib.h>
-
 #include "miscadmin.h"
 
 #include "core/host.h"

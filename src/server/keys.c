@@ -8,7 +8,6 @@
  * of it is address space that was never written, and that no limit counts.
  */
 #include "postgres.h"
-#include "compat.h"
 
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
@@ -20,7 +19,6 @@
 #include "utils/typcache.h"
 
 #include "core/fingerprint/hash.h"
-#include "core/host.h"
 #include "server/source.h"
 #include "server/spill.h"
 

@@ -7,7 +7,6 @@
  * The server's progress views know only its own commands.
  */
 #include "postgres.h"
-#include "compat.h"
 
 #include <limits.h>
 

@@ -9,7 +9,6 @@
 #include "storage/buffile.h"
 #include "utils/memutils.h"
 
-#include "core/host.h"
 #include "core/search/sort.h"
 #include "server/spill.h"
 

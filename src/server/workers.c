@@ -19,11 +19,7 @@
 #include "access/xact.h"
 #include "miscadmin.h"
 #include "optimizer/cost.h"
-#include "port/atomics.h"
-#include "storage/dsm_impl.h"
-#include "storage/latch.h"
 #include "storage/proc.h"
-#include "storage/shm_mq.h"
 #include "utils/wait_event.h"
 
 #include "core/join/ball.h"

@@ -10,9 +10,6 @@
 #include "port/pg_bswap.h"
 
 #include "core/compare/resemblance.h"
-#include "core/fingerprint/hash.h"
-#include "core/fingerprint/shingle.h"
-#include "core/fingerprint/sketch.h"
 #include "server/arguments.h"
 #include "text/minhash64.h"
 

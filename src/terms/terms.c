@@ -8,16 +8,13 @@
 #include <math.h>
 
 #include "access/htup_details.h"
-#include "catalog/pg_type.h"
 #include "funcapi.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/float.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
 #include "core/compare/resemblance.h"
-#include "core/host.h"
 #include "server/arguments.h"
 #include "text/simhash.h"
 

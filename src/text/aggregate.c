@@ -11,11 +11,8 @@
 #include "compat.h"
 
 #include "libpq/pqformat.h"
-#include "port/pg_bswap.h"
 #include "utils/varbit.h"
 
-#include "core/fingerprint/hash.h"
-#include "core/fingerprint/token_counts.h"
 #include "server/arguments.h"
 #include "text/minhash64.h"
 #include "text/simhash.h"

@@ -18,8 +18,6 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 
-#include "core/host.h"
-#include "core/unicode/charclass.h"
 #include "core/unicode/html.h"
 #include "text/encoding.h"
 

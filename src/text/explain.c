@@ -5,14 +5,11 @@
 #include "postgres.h"
 #include "compat.h"
 
-#include "lib/stringinfo.h"
 #include "utils/builtins.h"
 #include "utils/json.h"
 
 #include "core/compare/resemblance.h"
 #include "core/fingerprint/hamming.h"
-#include "core/fingerprint/hash.h"
-#include "core/host.h"
 #include "server/arguments.h"
 #include "text/minhash64.h"
 #include "text/simhash.h"

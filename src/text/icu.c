@@ -16,11 +16,8 @@
 #include <unicode/utf16.h>
 #endif
 
-#include "fmgr.h"
 #include "utils/builtins.h"
 
-#include "core/fingerprint/tokenizer.h"
-#include "core/unicode/charclass.h"
 #include "text/encoding.h"
 
 #ifdef SIMDUP_ICU

@@ -6,13 +6,10 @@
 #include "postgres.h"
 #include "compat.h"
 
-#include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
 #include "utils/memutils.h"
 
-#include "core/compare/passages.h"
 #include "core/compare/words.h"
-#include "core/host.h"
 #include "core/unicode/html.h"
 #include "server/arguments.h"
 #include "text/encoding.h"

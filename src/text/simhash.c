@@ -8,12 +8,9 @@
 
 #include <math.h>
 #include "tsearch/ts_type.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/float.h"
 
-#include "core/fingerprint/hash.h"
-#include "core/host.h"
 #include "server/arguments.h"
 #include "text/minhash64.h"
 #include "text/simhash.h"

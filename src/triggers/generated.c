@@ -6,11 +6,8 @@
 #include "postgres.h"
 #include "compat.h"
 
-#include "access/htup_details.h"
 #include "executor/executor.h"
-#include "optimizer/optimizer.h"
 #include "rewrite/rewriteHandler.h"
-#include "utils/rel.h"
 
 #include "triggers/trigger.h"
 

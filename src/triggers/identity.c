@@ -5,15 +5,10 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
-#include "access/htup_details.h"
-#include "access/relscan.h"
 #include "access/table.h"
-#include "access/xact.h"
 #include "catalog/index.h"
 #include "catalog/pg_inherits.h"
 #include "executor/executor.h"
-#include "miscadmin.h"
 #include "pgstat.h"
 #include "utils/datum.h"
 #include "utils/fmgrprotos.h"

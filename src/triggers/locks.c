@@ -18,10 +18,7 @@
 #include "postgres.h"
 #include "compat.h"
 
-#include "access/transam.h"
 #include "access/twophase.h"
-#include "access/xact.h"
-#include "access/xlog.h"
 #include "catalog/pg_control.h"
 #include "common/hmac.h"
 #include "common/sha2.h"
@@ -29,7 +26,6 @@
 #include "storage/lock.h"
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
-#include "utils/resowner.h"
 
 #include "core/join/pigeonhole.h"
 #include "server/arguments.h"

@@ -5,18 +5,10 @@
 #include "postgres.h"
 #include "compat.h"
 
-#include "access/genam.h"
 #include "access/table.h"
-#include "access/xact.h"
 #include "catalog/objectaccess.h"
-#include "catalog/pg_class.h"
-#include "catalog/pg_trigger.h"
-#include "commands/trigger.h"
 #include "utils/builtins.h"
-#include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
-#include "utils/relcache.h"
 
 #include "index/hamming/am.h"
 #include "server/arguments.h"

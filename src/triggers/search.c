@@ -6,16 +6,9 @@
 #include "postgres.h"
 #include "compat.h"
 
-#include "access/htup_details.h"
-#include "access/relscan.h"
-#include "access/tableam.h"
-#include "access/xact.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
-#include "utils/snapmgr.h"
 
-#include "core/fingerprint/hamming.h"
-#include "core/host.h"
 #include "index/hamming/am.h"
 #include "index/hamming/page.h"
 #include "triggers/trigger.h"

@@ -6,10 +6,7 @@
 #include "postgres.h"
 #include "compat.h"
 
-#include "access/attmap.h"
-#include "access/htup_details.h"
 #include "access/table.h"
-#include "access/tableam.h"
 #include "catalog/index.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_inherits.h"

@@ -11,12 +11,8 @@
 #include "postgres.h"
 #include "compat.h"
 
-#include "access/htup_details.h"
-#include "access/tableam.h"
-#include "access/xact.h"
 #include "catalog/index.h"
 #include "catalog/namespace.h"
-#include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "parser/parse_coerce.h"

@@ -14,12 +14,10 @@
 
 #include "catalog/pg_type.h"
 #include "libpq/pqformat.h"
-#include "port/pg_bswap.h"
 #include "utils/builtins.h"
 #include "utils/sortsupport.h"
 #include "utils/varbit.h"
 
-#include "core/fingerprint/hamming.h"
 #include "core/join/pigeonhole.h"
 #include "server/arguments.h"
 #include "type/simhash64.h"

@@ -2,10 +2,8 @@
  * centers.c
  *	  Candidates by shared values, texts by their gains, and centers by partners.
  */
-#include <string.h>
 
 #include "core/cluster/grouping.h"
-#include "core/host.h"
 
 #define NO_CENTER UINT32_MAX
 

@@ -9,10 +9,6 @@
  */
 #include "core/cluster/components.h"
 
-#include <string.h>
-
-#include "core/host.h"
-
 #define NONE UINT32_MAX
 
 /* Components */

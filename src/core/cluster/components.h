@@ -11,10 +11,6 @@
 #ifndef SIMDUP_CORE_CLUSTER_COMPONENTS_H
 #define SIMDUP_CORE_CLUSTER_COMPONENTS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/fingerprint/hash.h"
 
 static inline void

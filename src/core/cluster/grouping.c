@@ -2,11 +2,8 @@
  * grouping.c
  *	  Rows into groups, by either method, with people's decisions.
  */
-#include <string.h>
 
 #include "core/cluster/grouping.h"
-#include "core/host.h"
-#include "core/search/sort.h"
 
 #define NONE UINT32_MAX
 

@@ -6,12 +6,7 @@
 #ifndef SIMDUP_CORE_CLUSTER_GROUPING_H
 #define SIMDUP_CORE_CLUSTER_GROUPING_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/cluster/components.h"
-#include "core/host.h"
 #include "core/search/sort.h"
 
 /*

@@ -9,11 +9,8 @@
  * with fewer than LEAST_LETTERS: then its letters are free again, but the first one
  * begins no other.
  */
-#include <string.h>
 
 #include "core/cluster/grouping.h"
-#include "core/fingerprint/hash.h"
-#include "core/host.h"
 
 #define LEAST_LETTERS 8
 /* A phrase is in LEAST_SHARERS members, and in one of SHARERS_OF. */

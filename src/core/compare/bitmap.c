@@ -12,11 +12,9 @@
  * 2. The division itself decides on the few bitmaps that are left. A reader's
  *	  own SQL computes the same rounded quotient.
  */
-#include <string.h>
 
 #include "core/compare/resemblance.h"
 #include "core/fingerprint/hamming.h"
-#include "core/host.h"
 
 #define BLOCK_SLOTS 64
 

@@ -8,12 +8,8 @@
  * diagonal the farthest point that d edits reach. All steps are kept, to find
  * the way back: d squared integers in all. Near-duplicates need few edits.
  */
-#include <string.h>
 
 #include "core/compare/passages.h"
-#include "core/fingerprint/hash.h"
-#include "core/host.h"
-#include "core/unicode/charclass.h"
 
 /* Edits after which the rest of both texts counts as different: 2 MB. */
 #define MAX_EDITS 1000

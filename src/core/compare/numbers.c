@@ -8,9 +8,6 @@
  */
 #include "core/compare/passages.h"
 
-#include <string.h>
-
-#include "core/host.h"
 #include "core/unicode/fold.h"
 
 /*

@@ -10,11 +10,8 @@
  */
 #include "core/compare/passages.h"
 
-#include <string.h>
-
 #include "core/compare/resemblance.h"
 #include "core/compare/words.h"
-#include "core/host.h"
 
 /*
  * Words in a row that say the same in two texts. Some sentences of unrelated

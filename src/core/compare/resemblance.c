@@ -8,10 +8,8 @@
  */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/compare/resemblance.h"
-#include "core/host.h"
 #include "core/search/sort.h"
 
 /* Sets */

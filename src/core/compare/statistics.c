@@ -11,11 +11,9 @@
  * the binomial distribution.
  */
 #include <math.h>
-#include <string.h>
 
 #include "core/compare/resemblance.h"
 #include "core/fingerprint/hamming.h"
-#include "core/host.h"
 
 /* Agreement */
 

@@ -4,9 +4,6 @@
  */
 #include "core/compare/words.h"
 
-#include <string.h>
-
-#include "core/host.h"
 #include "core/unicode/fold.h"
 
 /* Marks before a word, and behind it, that belong to it, as do ends of sentences. */

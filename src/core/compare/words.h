@@ -10,10 +10,6 @@
 #ifndef SIMDUP_CORE_COMPARE_WORDS_H
 #define SIMDUP_CORE_COMPARE_WORDS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/fingerprint/hash.h"
 #include "core/unicode/charclass.h"
 

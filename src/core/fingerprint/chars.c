@@ -6,12 +6,9 @@
  * The same shifts put the windows of a stretch together if all its units have equally
  * many bytes. Other windows, and long ones, are laid out as bytes.
  */
-#include <string.h>
 
-#include "core/fingerprint/hash.h"
 #include "core/fingerprint/ngrams.h"
 #include "core/fingerprint/vectors.h"
-#include "core/host.h"
 #include "core/unicode/fold.h"
 
 #ifdef SIMDUP_HAS_VECTORS

@@ -3,11 +3,8 @@
  *	  Shingles of profile 2, in one pass over a text: folding, units, windows.
  *	  Fields of a row, folded alike, and their masks.
  */
-#include <string.h>
 
 #include "core/fingerprint/shingle.h"
-#include "core/fingerprint/ngrams.h"
-#include "core/host.h"
 #include "core/unicode/fold.h"
 
 /* Return the length of UTF-8 without its last character. */

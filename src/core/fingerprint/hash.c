@@ -8,11 +8,8 @@
  * a sum over the bytes of f. Each byte has a table of its own, so the look-ups of
  * one step do not wait for each other.
  */
-#include <stdbool.h>
-#include <string.h>
 
 #include "core/fingerprint/hash.h"
-#include "core/host.h"
 #include "core/unicode/charclass.h"
 
 /* String hashes */

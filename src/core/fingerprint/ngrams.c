@@ -2,10 +2,8 @@
  * ngrams.c
  *	  The buffer of a text's units, and the windows in it.
  */
-#include <string.h>
 
 #include "core/fingerprint/ngrams.h"
-#include "core/host.h"
 
 /* Units that a buffer takes beyond the past. Its arrays fit the first-level cache. */
 #define NGRAM_UNITS 512

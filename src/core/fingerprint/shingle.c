@@ -10,12 +10,6 @@
 #include "core/fingerprint/shingle.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-#include "core/fingerprint/hash.h"
-#include "core/fingerprint/tokenizer.h"
-#include "core/host.h"
-#include "core/unicode/charclass.h"
 
 /* So few elements are sorted by insertion alone. */
 #define INSERTION_MAX 24

@@ -19,12 +19,10 @@
  * and its variance is at most that of n_hashes independent permutations.
  */
 #include <math.h>
-#include <string.h>
 
 #include "core/fingerprint/hash.h"
 #include "core/fingerprint/sketch.h"
 #include "core/fingerprint/vectors.h"
-#include "core/host.h"
 
 #ifdef SIMDUP_HAS_VECTORS
 #include <immintrin.h>

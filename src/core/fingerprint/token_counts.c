@@ -7,10 +7,8 @@
  * and yields features in a fixed order. Tokens are equal only if their bytes are,
  * too.
  */
-#include <string.h>
 
 #include "core/fingerprint/token_counts.h"
-#include "core/host.h"
 
 /* Features of the smallest table. */
 #define MIN_CAPACITY 64

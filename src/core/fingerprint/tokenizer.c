@@ -5,12 +5,8 @@
  * A token that reads in the text as it reads folded is not copied: it points
  * into the text. Only folded tokens and n-grams are written to a buffer.
  */
-#include <string.h>
 
-#include "core/fingerprint/ngrams.h"
 #include "core/fingerprint/tokenizer.h"
-#include "core/host.h"
-#include "core/unicode/charclass.h"
 
 /* Bytes that are allocated beyond those needed for folded text. */
 #define SPARE_BYTES 1024

@@ -20,11 +20,8 @@
  * and anything in `scratch`.
  */
 #include <math.h>
-#include <string.h>
 
-#include "core/fingerprint/hamming.h"
 #include "core/fingerprint/hash.h"
-#include "core/host.h"
 #include "core/join/allpairs.h"
 #include "core/join/pigeonhole.h"
 

@@ -6,7 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/host.h"
 #include "core/join/ball.h"
 #include "core/join/pigeonhole.h"
 

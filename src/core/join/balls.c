@@ -27,7 +27,6 @@
  */
 #include <string.h>
 
-#include "core/host.h"
 #include "core/join/ball.h"
 
 #define RUN 1024		/* fingerprints that are copied together */

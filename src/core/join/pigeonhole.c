@@ -3,7 +3,6 @@
  *	  Fingerprints cut into blocks: of joins, of pieces of a table, of locks.
  */
 #include <math.h>
-#include <string.h>
 
 #include "core/fingerprint/hash.h"
 #include "core/join/pigeonhole.h"

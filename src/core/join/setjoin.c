@@ -35,7 +35,6 @@
 #include "core/join/setjoin.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "core/fingerprint/hamming.h"

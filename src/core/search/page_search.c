@@ -6,7 +6,6 @@
 #include <immintrin.h>
 #endif
 
-#include "core/fingerprint/hamming.h"
 #include "core/search/search.h"
 
 /*

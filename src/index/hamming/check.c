@@ -19,23 +19,17 @@
 #include "postgres.h"
 #include "compat.h"
 
-#include "access/genam.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "catalog/index.h"
-#include "fmgr.h"
 #include "miscadmin.h"
-#include "storage/bufmgr.h"
 #include "utils/acl.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
-#include "utils/snapmgr.h"
 
 #include "index/hamming/am.h"
 #include "index/hamming/page.h"
 #include "server/arguments.h"
-#include "server/spill.h"
 
 /* The lists: one for each rotation, the first one with the NULLs, and the table. */
 #define TABLE_LIST SIMDUP_ROTATIONS

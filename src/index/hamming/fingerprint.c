@@ -7,7 +7,6 @@
  * without FunctionCall1, for which NULL is an error.
  */
 #include "postgres.h"
-#include "compat.h"
 
 #include "utils/memutils.h"
 

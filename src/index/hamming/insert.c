@@ -7,10 +7,7 @@
 #include "compat.h"
 
 #include "access/generic_xlog.h"
-#include "access/xloginsert.h"
 #include "miscadmin.h"
-#include "storage/bufmgr.h"
-#include "utils/rel.h"
 
 #include "index/hamming/am.h"
 #include "index/hamming/page.h"

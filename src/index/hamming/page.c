@@ -10,11 +10,8 @@
 
 #include "access/htup_details.h"
 #include "access/table.h"
-#include "miscadmin.h"
 #include "pgstat.h"
-#include "storage/bufmgr.h"
 #include "storage/lmgr.h"
-#include "utils/memutils.h"
 
 #include "index/hamming/page.h"
 

@@ -5,17 +5,11 @@
 #include "postgres.h"
 #include "compat.h"
 
-#include "access/genam.h"
-#include "access/itup.h"
-#include "access/relscan.h"
 #include "access/tableam.h"
-#include "miscadmin.h"
-#include "nodes/tidbitmap.h"
 #include "pgstat.h"
 #include "utils/memutils.h"
 #include "utils/spccache.h"
 
-#include "index/hamming/am.h"
 #include "index/hamming/walk.h"
 
 /*

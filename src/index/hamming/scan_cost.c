@@ -10,8 +10,6 @@
 #include "compat.h"
 
 #include <math.h>
-#include "access/xlog.h"
-#include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"

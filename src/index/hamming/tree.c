@@ -15,14 +15,9 @@
 
 #include "access/xloginsert.h"
 #include "commands/progress.h"
-#include "miscadmin.h"
 #include "pgstat.h"
-#include "storage/smgr.h"
-#include "utils/memutils.h"
 
-#include "core/host.h"
 #include "index/hamming/page.h"
-#include "server/spill.h"
 
 /* Entries as they came */
 

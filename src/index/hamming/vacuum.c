@@ -15,7 +15,6 @@
 
 #include "access/generic_xlog.h"
 #include "commands/vacuum.h"
-#include "storage/bufmgr.h"
 #include "utils/spccache.h"
 
 #include "index/hamming/am.h"

@@ -15,14 +15,9 @@
 #include "postgres.h"
 #include "compat.h"
 
-#include "access/relscan.h"
-#include "lib/stringinfo.h"
 #include "miscadmin.h"
-#include "storage/bufmgr.h"
 #include "utils/memutils.h"
-#include "utils/snapmgr.h"
 
-#include "core/host.h"
 #include "index/hamming/walk.h"
 
 /*
