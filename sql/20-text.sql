@@ -19,9 +19,10 @@ CREATE FUNCTION simdup_field(value anyelement) RETURNS text
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simdup_field(anyelement) IS 'a value''s text for a row''s fields, under any settings';
 
-CREATE FUNCTION simdup_numbers(content text) RETURNS text
+CREATE FUNCTION simdup_numbers(content text, without text DEFAULT '') RETURNS text
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION simdup_numbers(text) IS 'the numbers of a text in ASCII digits, in order';
+COMMENT ON FUNCTION simdup_numbers(text, text) IS
+  'the numbers of a text in ASCII digits, in order, less those of another';
 
 CREATE FUNCTION simdup_features(content text, n_features integer DEFAULT NULL, tokenizer text DEFAULT 'word',
   weighting text DEFAULT 'log',

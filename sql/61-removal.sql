@@ -6,6 +6,11 @@
 -- caller's path may have one that fits better. In them, m is a row of the map, gone the removed row, kept the
 -- kept row, r a referencing row. References are foreign keys, and flags of simdup_flag_trigger.
 
+CREATE FUNCTION simdup_trigger_flags(target regclass, OUT name name, OUT flag text, OUT key text)
+RETURNS SETOF record AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 1;
+COMMENT ON FUNCTION simdup_trigger_flags(regclass) IS
+  'implementation of simdup_removal: the columns that flag triggers of a table set, and whose keys they take';
+
 CREATE FUNCTION simdup_removal(target regclass, map regclass) RETURNS TABLE (step integer, statement text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 20 SET search_path = pg_catalog, pg_temp
 SET standard_conforming_strings = on AS $function$
@@ -71,19 +76,11 @@ BEGIN
     WITH RECURSIVE tree AS (
       SELECT target::oid AS id UNION SELECT p.relid FROM pg_partition_tree(target) AS p),
     flag AS (
-      -- the arguments of a trigger end in zero bytes
-      SELECT DISTINCT ON (a.attnum) t.tgname, a.attnum, coalesce(k.attnum, key.attnum) AS key
-      FROM tree JOIN pg_trigger AS t ON t.tgrelid = tree.id AND t.tgparentid = 0
-          AND t.tgfoid = '@extschema@.simdup_flag_trigger()'::regprocedure
-        CROSS JOIN LATERAL (
-          SELECT array_agg(convert_from(decode(h.hex, 'hex'), getdatabaseencoding()) ORDER BY h.i)
-          FROM string_to_table(regexp_replace(encode(t.tgargs, 'hex'), '(..)', '\1 ', 'g'), '00 ')
-            WITH ORDINALITY AS h (hex, i)) AS g (args)
-        JOIN pg_attribute AS a ON a.attrelid = target AND a.attname = g.args[1]
-        LEFT JOIN pg_attribute AS k ON k.attrelid = target AND k.attname = (
-          SELECT (parse_ident(min(substring(o.option FROM '^\s*key\s*=>\s*(.*?)\s*$'))))[1]::name
-          FROM unnest(g.args[2:]) AS o (option))
-      ORDER BY a.attnum, t.tgname),
+      SELECT DISTINCT ON (a.attnum) f.name AS tgname, a.attnum, coalesce(k.attnum, key.attnum) AS key
+      FROM tree CROSS JOIN LATERAL @extschema@.simdup_trigger_flags(tree.id::regclass) AS f
+        JOIN pg_attribute AS a ON a.attrelid = target AND a.attname = f.flag
+        LEFT JOIN pg_attribute AS k ON k.attrelid = target AND k.attname = f.key
+      ORDER BY a.attnum, f.name),
     part AS (
       SELECT c.conname, c.conrelid, true AS is_foreign, u.attnum, a.attname AS other, u.operator, u.i
       FROM tree JOIN pg_constraint AS c ON c.confrelid = tree.id

@@ -15,16 +15,6 @@ COMMENT ON FUNCTION simdup_review_pairs(regclass, regclass, regclass, integer, t
   name[]) IS
   'implementation of simdup_review: contradictions, and undecided pairs of a source';
 
-CREATE FUNCTION simdup_own_numbers(content text, other text) RETURNS text
-  LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-BEGIN ATOMIC
-  SELECT string_agg(u.number, ' ' ORDER BY u.place)
-  FROM unnest(string_to_array(simdup_numbers(content), ' ')) WITH ORDINALITY AS u (number, place)
-  WHERE u.number NOT IN (SELECT unnest(string_to_array(simdup_numbers(other), ' ')));
-END;
-COMMENT ON FUNCTION simdup_own_numbers(text, text) IS
-  'implementation of simdup_review: the numbers of a text that another one lacks';
-
 -- Rows of a source by their keys: the content, a text or a sketch, and the columns of these names.
 CREATE FUNCTION simdup_source_rows(source regclass, given name[], keys text[], names name[])
 RETURNS TABLE (key text, content text, sketch varbit, columns jsonb)
@@ -136,8 +126,8 @@ BEGIN
       ELSE ', but are in two groups'
     END,
     p.n_decided, p.distance, p.resemblance,
-    @extschema@.simdup_own_numbers(p.content_a, p.content_b),
-    @extschema@.simdup_own_numbers(p.content_b, p.content_a),
+    nullif(@extschema@.simdup_numbers(p.content_a, p.content_b), ''),
+    nullif(@extschema@.simdup_numbers(p.content_b, p.content_a), ''),
     @extschema@.simdup_own_text(p.content_a, p.content_b),
     @extschema@.simdup_own_text(p.content_b, p.content_a), p.content_a, p.content_b
   FROM first AS p;

@@ -190,7 +190,7 @@ BEGIN ATOMIC
         'resemblance', round(shingle_resemblance(r.content, r.first_text, q.w, q.unit)::numeric, 4),
         'adds', simdup_report_start(r.adds, 500),
         'lacks', CASE WHEN NOT r.cut THEN simdup_report_start(simdup_own_text(r.common, r.content), 240) END,
-        'numbers', simdup_report_start(simdup_own_numbers(r.content, r.first_text), 240))
+        'numbers', simdup_report_start(nullif(simdup_numbers(r.content, r.first_text), ''), 240))
       ORDER BY r.turn) AS members
     FROM asked AS q
     CROSS JOIN ranked AS r
@@ -234,8 +234,8 @@ BEGIN ATOMIC
         'a', simdup_report_start(a.key, 200), 'b', simdup_report_start(b.key, 200), 'distance', a.distance,
         'decided', d.same, 'same_text', a.content = b.content AND NOT (a.cut OR b.cut),
         'resemblance', round(shingle_resemblance(a.content, b.content, q.w, q.unit)::numeric, 4),
-        'numbers_a', simdup_report_start(simdup_own_numbers(a.content, b.content), 240),
-        'numbers_b', simdup_report_start(simdup_own_numbers(b.content, a.content), 240),
+        'numbers_a', simdup_report_start(nullif(simdup_numbers(a.content, b.content), ''), 240),
+        'numbers_b', simdup_report_start(nullif(simdup_numbers(b.content, a.content), ''), 240),
         'differences', simdup_report_differences(coalesce(a.content, ''), coalesce(b.content, ''))
           || CASE WHEN a.cut OR b.cut THEN '[["cut"]]'::jsonb ELSE '[]' END)
       ORDER BY a.rank DESC), '[]') AS examples

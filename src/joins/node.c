@@ -118,9 +118,7 @@ begin_join(CustomScanState *css, EState *estate, int eflags)
 						  .marks_first =
 							  state->type == JOIN_ANTI ||
 							  (state->type == JOIN_SEMI && !gives_inner),
-						  .memory = (int64) get_hash_memory_limit(),
-						  .put = simdup_put_candidate,
-						  .arg = state};
+						  .memory = (int64) get_hash_memory_limit()};
 	for (int side = 0; side < 2; side++)
 		begin_input(state, plan, side, estate, eflags);
 	state->limits =
@@ -206,16 +204,6 @@ end_scan(NearJoinState *state)
 
 /* Running */
 
-/* Set the scan tuple to the next row; false: there are no more. */
-static bool
-next_row(NearJoinState *state)
-{
-	if (state->search.marks_first)
-		return simdup_next_outer_row(state);
-	return simdup_next_match(state) ||
-		   (state->type == JOIN_LEFT && simdup_next_outer_row(state));
-}
-
 static TupleTableSlot *
 exec_join(CustomScanState *css)
 {
@@ -230,7 +218,7 @@ exec_join(CustomScanState *css)
 		/* the parent may have changed the scan tuple in its place */
 		simdup_begin_scan_tuple(state);
 	MemoryContextSwitchTo(state->search.context);
-	while (result == NULL && next_row(state))
+	while (result == NULL && simdup_next_row(state))
 	{
 		ResetExprContext(context);
 		if (!ExecQual(css->ss.ps.qual, context))

@@ -1,6 +1,6 @@
 /*
  * offer.h
- *	  A join that the planner is offered: its clauses, its inputs and its cost.
+ *	  A join that the planner is offered: its clauses and its inputs.
  */
 #ifndef SIMDUP_JOINS_OFFER_H
 #define SIMDUP_JOINS_OFFER_H
@@ -44,15 +44,6 @@ extern Node *simdup_offer_side_of(const JoinOffer *offer,
  * if the join cannot be offered.
  */
 extern bool simdup_offer_inputs(JoinOffer *offer);
-
-/* Set the statistics of a condition by fingerprints, for estimates. */
-extern void simdup_offer_near(JoinOffer *offer);
-
-/* Check whether a path that is there is cheaper than any of this join can be. */
-extern bool simdup_offer_is_dominated(const JoinOffer *offer);
-
-/* Set the cost of a path whose rows are set. */
-extern void simdup_offer_cost(const JoinOffer *offer, Path *path);
 
 /* Install the planner's hooks and the node, once, when the module loads. */
 extern void simdup_joins_init(void);

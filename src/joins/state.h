@@ -97,31 +97,15 @@ simdup_asks_existence(const NearJoinState *state)
 	return state->type == JOIN_SEMI || state->type == JOIN_ANTI;
 }
 
-/* Read both sides, and search the candidates (candidates.c). */
+/* candidates.c */
+
+/* Read both sides, and search the candidates. */
 extern void simdup_find_candidates(NearJoinState *state);
 
-/* Put a candidate: of a SimdupKeySearch, whose arg is the state. */
-extern void simdup_put_candidate(void *arg, uint32 first_row, uint32 outer,
-								 uint32 inner);
-
-extern void simdup_begin_candidates(NearJoinState *state);
-
-/* Evaluate the candidates of a join that asks for existence, and forget them. */
-extern void simdup_evaluate_candidates(NearJoinState *state);
-
-/* Begin with an empty scan tuple, which is filled in place (matches.c). */
+/* Begin with an empty scan tuple, which is filled in place. */
 extern void simdup_begin_scan_tuple(NearJoinState *state);
 
-/* Prepare to compare texts, whose shingles are made once and kept in this memory. */
-extern void simdup_keep_texts(NearJoinState *state, int64 memory);
-
-/* Set the scan tuple to the next match; false: there are no more. */
-extern bool simdup_next_match(NearJoinState *state);
-
-/*
- * Set the scan tuple to the next outer row without a match, or with one for a semi
- * join; false: there are no more.
- */
-extern bool simdup_next_outer_row(NearJoinState *state);
+/* Set the scan tuple to the next row of the join; false: there are no more. */
+extern bool simdup_next_row(NearJoinState *state);
 
 #endif /* SIMDUP_JOINS_STATE_H */

@@ -33,18 +33,81 @@ simdup_strip_html(PG_FUNCTION_ARGS)
 
 /* The numbers of a text: simdup_numbers. */
 
-PG_FUNCTION_INFO_V1(simdup_numbers);
-/* Return simdup_numbers(content). */
-Datum
-simdup_numbers(PG_FUNCTION_ARGS)
+static SimdupUtf8
+numbers_of(const text *content)
 {
-	SimdupUtf8 content = simdup_text_to_utf8(PG_GETARG_TEXT_PP(0));
+	SimdupUtf8 utf8 = simdup_text_to_utf8(content);
 	size_t len;
 	/* other encodings may have the fullwidth signs only */
 	char *numbers =
-		simdup_text_numbers(content.bytes, content.len, simdup_is_utf8(), &len);
+		simdup_text_numbers(utf8.bytes, utf8.len, simdup_is_utf8(), &len);
 
-	PG_RETURN_TEXT_P(simdup_utf8_to_text(numbers, len));
+	return (SimdupUtf8){numbers, len};
+}
+
+/* Return the next number at a position, and go on behind the blank that ends it. */
+static SimdupUtf8
+next_number(SimdupUtf8 numbers, size_t *at)
+{
+	const char *from = numbers.bytes + *at;
+	const char *blank = memchr(from, ' ', numbers.len - *at);
+	size_t len = blank == NULL ? numbers.len - *at : (size_t) (blank - from);
+
+	*at += len + 1;
+	return (SimdupUtf8){from, len};
+}
+
+static int
+compare_numbers(const void *a, const void *b)
+{
+	const SimdupUtf8 *x = a;
+	const SimdupUtf8 *y = b;
+	int order = memcmp(x->bytes, y->bytes, Min(x->len, y->len));
+
+	return order != 0 ? order : (x->len > y->len) - (x->len < y->len);
+}
+
+/* Return the numbers that are not among others. */
+static SimdupUtf8
+own_numbers(SimdupUtf8 numbers, SimdupUtf8 others)
+{
+	StringInfoData own;
+	SimdupUtf8 *list = NULL;
+	size_t n = 0;
+	size_t room = 0;
+
+	for (size_t at = 0; at < others.len;)
+	{
+		list = simdup_grow(list, &room, n + 1, sizeof(SimdupUtf8));
+		list[n++] = next_number(others, &at);
+	}
+	qsort(list, n, sizeof(SimdupUtf8), compare_numbers);
+	initStringInfo(&own);
+	for (size_t at = 0; at < numbers.len;)
+	{
+		SimdupUtf8 number = next_number(numbers, &at);
+
+		if (n > 0 && bsearch(&number, list, n, sizeof(SimdupUtf8),
+							 compare_numbers) != NULL)
+			continue;
+		if (own.len > 0)
+			appendStringInfoChar(&own, ' ');
+		appendBinaryStringInfo(&own, number.bytes, (int) number.len);
+	}
+	return (SimdupUtf8){own.data, (size_t) own.len};
+}
+
+PG_FUNCTION_INFO_V1(simdup_numbers);
+/* Return simdup_numbers(content, without). */
+Datum
+simdup_numbers(PG_FUNCTION_ARGS)
+{
+	SimdupUtf8 numbers = numbers_of(PG_GETARG_TEXT_PP(0));
+	text *without = PG_GETARG_TEXT_PP(1);
+
+	if (VARSIZE_ANY_EXHDR(without) > 0)
+		numbers = own_numbers(numbers, numbers_of(without));
+	PG_RETURN_TEXT_P(simdup_utf8_to_text(numbers.bytes, numbers.len));
 }
 
 /*

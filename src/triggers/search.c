@@ -14,6 +14,25 @@
 #include "triggers/trigger.h"
 #include "type/simhash64.h"
 
+/* The entries near the new row, of the ball that was read, and their rows. */
+typedef struct NearRows
+{
+	CommandId command; /* that wrote the new row, if it decides which is newer */
+	NearRow entry;	   /* read last */
+	bool knows_rows;   /* of the leaf, some are known */
+	bool reads_all;	   /* nothing is known */
+	bool remembers;	   /* rows that are read, or their leaves */
+
+	/* nearest first; those of one distance are read at once */
+	int radius; /* of the ball whose entries are collected; -1: none yet */
+	int64 n_rows;
+	size_t max_rows;
+	NearRow *rows;
+	int64 next_row; /* to be reported */
+	int64 end_row;	/* end of the rows that were read */
+	int64 next_distance;
+} NearRows;
+
 static int
 compare_keys(const TriggerState *state, Datum a, Datum b)
 {
@@ -125,7 +144,7 @@ static bool
 knows_leaf(void *arg, BlockNumber leaf, XLogRecPtr lsn)
 {
 	TriggerState *state = arg;
-	NearSearch *search = &state->search;
+	NearRows *search = state->search.found;
 	Known *known = find_known(state, state->row.fp, search->entry.target->index,
 							  leaf, HASH_FIND);
 	bool is_same;
@@ -141,7 +160,7 @@ knows_leaf(void *arg, BlockNumber leaf, XLogRecPtr lsn)
 }
 
 static void
-add_entry(NearSearch *search, const NearRow *entry)
+add_entry(NearRows *search, const NearRow *entry)
 {
 	search->rows = simdup_grow(search->rows, &search->max_rows,
 							   (size_t) search->n_rows + 1, sizeof(NearRow));
@@ -156,7 +175,7 @@ add_entry(NearSearch *search, const NearRow *entry)
 static void
 collect_entries(TriggerState *state)
 {
-	NearSearch *search = &state->search;
+	NearRows *search = state->search.found;
 	NearRow *entry = &search->entry;
 	uint64 fp = state->row.fp;
 	int complete = search->radius;
@@ -180,7 +199,7 @@ collect_entries(TriggerState *state)
 
 		require_complete(state, target->index_rel);
 		scan = SIMDUP_INDEX_BEGINSCAN(target->heap, target->index_rel,
-									  search->snapshot, 1, 0);
+									  state->search.snapshot, 1, 0);
 		*entry = (NearRow){.target = target, .leaf = InvalidBlockNumber};
 		if (known != NULL && known->least_index == target->index)
 		{
@@ -234,6 +253,7 @@ static bool
 read_near(TriggerState *state, NearRow *near, bool *is_dead)
 {
 	TriggerTarget *target = near->target;
+	CommandId command = state->search.found->command;
 	bool again = false;
 
 	if (target->slot == NULL)
@@ -251,10 +271,9 @@ read_near(TriggerState *state, NearRow *near, bool *is_dead)
 	if (state->kind != TRIGGER_REJECT)
 		near->key = simdup_trigger_key(state, target->slot, target->key).value;
 	near->is_newer =
-		state->search.command != InvalidCommandId &&
-		TTS_IS_BUFFERTUPLE(target->slot) &&
+		command != InvalidCommandId && TTS_IS_BUFFERTUPLE(target->slot) &&
 		command_of(ExecFetchSlotHeapTuple(target->slot, false, NULL)->t_data) ==
-			state->search.command &&
+			command &&
 		compare_keys(state, near->key, state->row.key.value) > 0;
 	return true;
 }
@@ -284,7 +303,7 @@ require_visible(TriggerState *state, const NearRow *near)
 }
 
 static void
-search_again(NearSearch *search)
+search_again(NearRows *search)
 {
 	search->reads_all = true;
 	search->radius = -1;
@@ -300,7 +319,7 @@ search_again(NearSearch *search)
 static void
 read_leaf(TriggerState *state)
 {
-	NearSearch *search = &state->search;
+	NearRows *search = state->search.found;
 	NearRow *rows = search->rows;
 	int64 i = search->next_distance;
 	NearRow entry = rows[i];
@@ -348,7 +367,7 @@ read_leaf(TriggerState *state)
 static void
 read_next_distance(TriggerState *state)
 {
-	NearSearch *search = &state->search;
+	NearRows *search = state->search.found;
 	int64 begin = search->next_distance;
 	int distance = search->rows[begin].distance;
 
@@ -372,7 +391,7 @@ read_next_distance(TriggerState *state)
 const NearRow *
 simdup_trigger_next_near(TriggerState *state)
 {
-	NearSearch *search = &state->search;
+	NearRows *search = state->search.found;
 	MemoryContext caller = MemoryContextSwitchTo(state->search_context);
 	const NearRow *found = NULL;
 
@@ -403,20 +422,22 @@ simdup_trigger_next_near(TriggerState *state)
 const NearRow *
 simdup_trigger_first_near(TriggerState *state)
 {
-	NearSearch *search = &state->search;
 	MemoryContext caller;
 
-	*search = (NearSearch){.command = InvalidCommandId, .radius = -1};
-	if (state->kind == TRIGGER_LOG)
-		search->command = command_of(state->row.tuple->t_data);
+	state->search = (NearSearch){.snapshot = NULL};
 	if (state->options.lock)
 		simdup_trigger_lock(state->table, state->lock_distance, state->row.fp);
 	if (!simdup_trigger_may_search(state))
 		return NULL;
 	caller = MemoryContextSwitchTo(state->search_context);
+	state->search.found = palloc0(sizeof(NearRows));
+	state->search.found->radius = -1;
+	state->search.found->command = state->kind == TRIGGER_LOG
+									   ? command_of(state->row.tuple->t_data)
+									   : InvalidCommandId;
 	simdup_trigger_open_targets(state);
 	CommandCounterIncrement();
-	search->snapshot = RegisterSnapshot(
+	state->search.snapshot = RegisterSnapshot(
 		state->options.lock ? GetLatestSnapshot() : GetTransactionSnapshot());
 	MemoryContextSwitchTo(caller);
 	return simdup_trigger_next_near(state);

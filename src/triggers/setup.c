@@ -5,6 +5,7 @@
  *	  names.
  */
 #include "postgres.h"
+#include "compat.h"
 
 #include <ctype.h>
 
@@ -22,6 +23,7 @@
 #include "utils/syscache.h"
 #include "utils/varlena.h"
 
+#include "server/arguments.h"
 #include "triggers/trigger.h"
 #include "type/simhash64.h"
 
@@ -265,6 +267,36 @@ simdup_trigger_list(Oid relid, Oid sibling)
 			}
 	}
 	return triggers;
+}
+
+PG_FUNCTION_INFO_V1(simdup_trigger_flags);
+/* List the flags of a table's own triggers, each with the option `key`, if given. */
+Datum
+simdup_trigger_flags(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = simdup_begin_result(fcinfo);
+	ListCell *cell;
+
+	foreach (cell,
+			 simdup_trigger_list(PG_GETARG_OID(0), fcinfo->flinfo->fn_oid))
+	{
+		const OwnTrigger *own = lfirst(cell);
+		const Trigger *trigger = own->trigger;
+		List *key = own->options.key;
+		Datum values[3];
+		bool nulls[3] = {false, false, key == NIL};
+
+		if (own->kind != TRIGGER_FLAG || trigger->tgisclone ||
+			trigger->tgnargs == 0)
+			continue;
+		values[0] =
+			DirectFunctionCall1(namein, CStringGetDatum(trigger->tgname));
+		values[1] = CStringGetTextDatum(trigger->tgargs[0]);
+		if (key != NIL)
+			values[2] = CStringGetTextDatum(linitial(key));
+		simdup_put_result(result, values, nulls);
+	}
+	return (Datum) 0;
 }
 
 /*

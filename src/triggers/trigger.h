@@ -98,24 +98,10 @@ typedef struct NearRow
 /* The search for the rows near the new one. */
 typedef struct NearSearch
 {
-	Snapshot snapshot; /* NULL: nothing may be found */
-	CommandId command; /* that wrote the new row, if it decides which is newer */
-	bool asks;		   /* for each row: does the user see it? */
-	Datum new_row;	   /* for the condition; 0 if not made yet */
-
-	NearRow entry;	 /* read last */
-	bool knows_rows; /* of the leaf, some are known */
-	bool reads_all;	 /* nothing is known */
-	bool remembers;	 /* rows that are read, or their leaves */
-
-	/* nearest first; those of one distance are read at once */
-	int radius; /* of the ball whose entries are collected; -1: none yet */
-	int64 n_rows;
-	size_t max_rows;
-	NearRow *rows;
-	int64 next_row; /* to be reported */
-	int64 end_row;	/* end of the rows that were read */
-	int64 next_distance;
+	Snapshot snapshot;		/* NULL: nothing may be found */
+	bool asks;				/* for each row: does the user see it? */
+	Datum new_row;			/* for the condition; 0 if not made yet */
+	struct NearRows *found; /* search.c */
 } NearSearch;
 
 /* A trigger as one statement sees it; setup.c keeps it in fn_extra. */
@@ -209,15 +195,6 @@ extern void simdup_trigger_lock(Oid table, int k, uint64 fp);
 
 /* targets.c */
 
-/* Check whether an index, invalid or not, is of this access method. */
-extern bool simdup_trigger_is_hamming(Relation index);
-
-/* Check whether an index has all rows. */
-extern bool simdup_trigger_is_complete(Relation index);
-
-/* Check whether an index stores the same as one of the same table or a parent. */
-extern bool simdup_trigger_is_like(Relation index, Oid model);
-
 /* Return how often this session has heard that some relation changed. */
 extern uint64 simdup_trigger_relation_changes(void);
 
@@ -257,6 +234,9 @@ extern Bitmapset *simdup_trigger_partition_columns(Oid relid, Oid numbered);
 
 /* Find the unique indexes of the table that is written to. */
 extern void simdup_trigger_find_uniques(Relation table, TriggerState *state);
+
+/* Watch the creation of indexes, once, when the module is loaded. */
+extern void simdup_triggers_init(void);
 
 /* search.c */
 
@@ -331,10 +311,5 @@ extern bool simdup_trigger_counts(TriggerState *state, const NearRow *near);
  */
 extern int simdup_trigger_detail(const TriggerState *state, const char *key,
 								 int distance);
-
-/* new_index.c */
-
-/* Watch the creation of indexes, once, when the module is loaded. */
-extern void simdup_triggers_init(void);
 
 #endif /* SIMDUP_TRIGGERS_TRIGGER_H */

@@ -258,7 +258,7 @@ BEGIN
       {integer,smallint},{bigint,integer},{boolean,text},{anycompatible,anyelement},{anycompatible,integer},{anycompatible,text}}'::text[] LOOP
     FOR f IN SELECT p.proname, p.prorettype::regtype AS result, p.proretset, replace(pg_get_function_identity_arguments(p.oid), other[1], other[2]) AS arguments
              FROM pg_proc AS p JOIN pg_depend AS d ON d.objid = p.oid AND d.classid = 'pg_proc'::regclass AND d.deptype = 'e'
-             WHERE p.proname ~ '^simdup_(group_changes|review_pairs|source_rows|own_numbers|own_text|grouping|grouping_source|regroup)$|^(shingle_resemblance|minhash64|minhash64_resemblance|minhash_bits_resemblance)$' LOOP
+             WHERE p.proname ~ '^simdup_(group_changes|review_pairs|source_rows|numbers|own_text|grouping|grouping_source|regroup)$|^(shingle_resemblance|minhash64|minhash64_resemblance|minhash_bits_resemblance)$' LOOP
       BEGIN
         EXECUTE format('CREATE FUNCTION %I(%s) RETURNS %s LANGUAGE plpgsql AS %L',
           f.proname, f.arguments, CASE WHEN f.arguments ~ 'OUT ' OR f.result = 'record'::regtype THEN 'SETOF record' ELSE 'SETOF ' || f.result END,

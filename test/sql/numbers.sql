@@ -30,6 +30,10 @@ SELECT count(*) FROM said WHERE simdup_numbers(simdup_numbers(content)) <> numbe
 DROP TABLE said;
 SELECT simdup_numbers(NULL) IS NULL AS null;
 
+-- the numbers that another text lacks
+SELECT simdup_numbers('14 of 20, £5, 14', 'house 20, €5') AS own, simdup_numbers('14', '20 14') = '' AS none, simdup_numbers('14 20', 'no number') AS "all",
+  simdup_numbers('14 140', '1 4 40') AS whole, simdup_numbers('14', NULL) IS NULL AS null;
+
 -- near and not the same: what fingerprints see least, the numbers tell
 SELECT minhash64(a) <~> minhash64(b) AS distance, simdup_numbers(a), simdup_numbers(b), simdup_numbers(a) = simdup_numbers(b) AS same
 FROM (VALUES ('Lamp 14 in Fish Street has been dark since 3 May. Please mend it.', 'Lamp 15 in Fish Street has been dark since 3 May. Please mend it.'),

@@ -195,7 +195,7 @@ SQL
 # Those that would be bound in place of the catalogs' own stop the installation.
 my @better = (
 	"FUNCTION trap.jsonb_build_object(text, jsonb) RETURNS jsonb LANGUAGE sql AS 'SELECT ''{}''::jsonb'",
-	"FUNCTION trap.unnest(text[]) RETURNS SETOF text LANGUAGE sql AS 'SELECT ''trapped'''",
+	"FUNCTION trap.jsonb_build_object(text, jsonb, text, jsonb) RETURNS jsonb LANGUAGE sql AS 'SELECT ''{}''::jsonb'",
 	"FUNCTION trap.jsonb_build_array(text) RETURNS jsonb LANGUAGE sql AS 'SELECT ''[]''::jsonb'");
 for my $better (@better)
 {
@@ -310,13 +310,13 @@ my $grouped = <<'SQL';
 SET search_path = '';
 SELECT count(*) FROM %1$s.simdup_regroup('public.petition_case', true);
 SQL
-my $bound = q{SELECT %1$s.simdup_own_numbers('house 14 of 20', 'house 20')};
+my $bound = q{SELECT %1$s.simdup_report_start('one two three', 9)};
 runs('moved', q{SET search_path = ext; SELECT simdup_group('public.petition_case', 'public.petition_source')}, 'a grouping');
 my $expected = answer('moved', sprintf $grouped, 'ext');
 cmp_ok($expected, '>', 0, 'and its rows, with an empty path');
 runs('moved', 'ALTER SCHEMA ext RENAME TO "Other Place"', 'ALTER SCHEMA RENAME');
 is(petition_answers('moved'), $answered, 'everything answers as before');
-is(answer('moved', sprintf $bound, '"Other Place"'), '14', 'a function that is bound');
+is(answer('moved', sprintf $bound, '"Other Place"'), 'one two ...', 'a function that is bound');
 (undef, undef, $stderr) = try_sql('moved', sprintf $grouped, '"Other Place"');
 like($stderr, qr/ERROR:  schema "ext" does not exist/, 'not one in PL/pgSQL');
 runs('moved', 'ALTER SCHEMA "Other Place" RENAME TO ext', 'renamed back');

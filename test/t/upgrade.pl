@@ -69,7 +69,7 @@ change("$copy/simdup.control", qr/^(default_version = ').*(?=')/m, $next);
 
 # a comment and two functions change, one function goes, one comes
 change_sql(qr/^(COMMENT ON OPERATOR <~> \(simhash64, simhash64\) IS ')[^']*/m, 'distance');
-change_sql(qr/^(CREATE FUNCTION simdup_numbers\(content text\)[^;]* COST )100/m, '50');
+change_sql(qr/^(CREATE FUNCTION simdup_numbers\(content text[^;]* COST )100/m, '50');
 change_sql(qr/^(CREATE FUNCTION simdup_hash\([^;]*)(?=;)/m, ' LEAKPROOF');
 change_sql(qr/^CREATE FUNCTION simdup_icu_version\(\)[^;]*;\nCOMMENT ON FUNCTION simdup_icu_version\(\) IS\s+'[^']*';\n/m, '');
 my $added = <<'SQL';
@@ -81,7 +81,7 @@ append_to_file("$copy/sql/99-next.sql", $added);
 mkdir "$copy/sql/upgrade";
 append_to_file("$copy/sql/upgrade/simdup--$version--$next.sql", <<"SQL");
 COMMENT ON OPERATOR <~> (simhash64, simhash64) IS 'distance';
-ALTER FUNCTION simdup_numbers(text) COST 50;
+ALTER FUNCTION simdup_numbers(text, text) COST 50;
 CREATE OR REPLACE FUNCTION simdup_hash(content text, algorithm text DEFAULT 'city64') RETURNS bigint
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE LEAKPROOF;
 DROP FUNCTION simdup_icu_version();
