@@ -26,9 +26,9 @@ CREATE FUNCTION terms_accum(internal, text, text) RETURNS internal
 CREATE FUNCTION terms_accum(internal, text, float8, float8, text) RETURNS internal
   AS 'MODULE_PATHNAME', 'simdup_terms_accum' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 500;
 CREATE FUNCTION term_idf_final(internal) RETURNS simdup_term[]
-  AS 'MODULE_PATHNAME', 'simdup_term_idf_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+  AS 'MODULE_PATHNAME', 'simdup_terms_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION imatch_lexicon_final(internal) RETURNS text[]
-  AS 'MODULE_PATHNAME', 'simdup_imatch_lexicon_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+  AS 'MODULE_PATHNAME', 'simdup_terms_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION terms_accum(internal, text) IS 'aggregate transition';
 COMMENT ON FUNCTION terms_accum(internal, text, text) IS 'aggregate transition';
 COMMENT ON FUNCTION terms_accum(internal, text, float8, float8, text) IS 'aggregate transition';
@@ -57,5 +57,5 @@ COMMENT ON FUNCTION term_cosine(text, text, text) IS 'cosine of the term frequen
 
 CREATE FUNCTION term_cosine(a text, b text, terms text[], weights float8[], tokenizer text DEFAULT 'word')
   RETURNS float8
-  AS 'MODULE_PATHNAME', 'simdup_term_cosine_weighted' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 3000;
+  AS 'MODULE_PATHNAME', 'simdup_term_cosine' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 3000;
 COMMENT ON FUNCTION term_cosine(text, text, text[], float8[], text) IS 'cosine by weights of terms';

@@ -203,58 +203,56 @@ simdup_terms_accum(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(corpus);
 }
 
-/* Return the terms of all documents by their bytes. */
-static SimdupTokenCount *
-sorted_terms(const Corpus *corpus)
-{
-	size_t n = corpus->terms.count;
-	SimdupTokenCount *terms = simdup_alloc((n + 1) * sizeof(*terms));
-
-	memcpy(terms, corpus->terms.features, n * sizeof(*terms));
-	qsort(terms, n, sizeof(*terms), compare_terms);
-	return terms;
-}
-
-static double
-idf_of(const Corpus *corpus, const SimdupTokenCount *term)
-{
-	return log((double) corpus->n_documents / term->tf);
-}
-
-PG_FUNCTION_INFO_V1(simdup_term_idf_final);
-/* Return the terms with their documents and idf, as an array of rows. */
+PG_FUNCTION_INFO_V1(simdup_terms_final);
+/*
+ * Return the terms in the order of their bytes. The result of term_idf_final has rows,
+ * with documents and idf. That of imatch_lexicon_final has the terms alone whose idf is
+ * within the bounds.
+ */
 Datum
-simdup_term_idf_final(PG_FUNCTION_ARGS)
+simdup_terms_final(PG_FUNCTION_ARGS)
 {
 	const Corpus *corpus =
 		PG_ARGISNULL(0) ? NULL : (Corpus *) PG_GETARG_POINTER(0);
 	Oid type = get_element_type(get_fn_expr_rettype(fcinfo->flinfo));
-	TupleDesc row_type;
-	ArrayBuildState *rows;
+	TupleDesc row_type = NULL;
+	ArrayBuildState *result;
 	SimdupTokenCount *terms;
+	size_t n;
 
 	if (corpus == NULL)
 		PG_RETURN_NULL();
-	row_type = lookup_rowtype_tupdesc_copy(type, -1);
-	rows = initArrayResult(type, CurrentMemoryContext, false);
-	terms = sorted_terms(corpus);
-	for (size_t i = 0; i < corpus->terms.count; i++)
+	n = corpus->terms.count;
+	terms = simdup_alloc((n + 1) * sizeof(*terms));
+	memcpy(terms, corpus->terms.features, n * sizeof(*terms));
+	qsort(terms, n, sizeof(*terms), compare_terms);
+	if (type != TEXTOID)
+		row_type = lookup_rowtype_tupdesc_copy(type, -1);
+	result = initArrayResult(type, CurrentMemoryContext, false);
+	for (size_t i = 0; i < n; i++)
 	{
-		Datum values[] = {PointerGetDatum(simdup_utf8_to_text(terms[i].bytes,
-															  terms[i].len)),
-						  Int64GetDatum(terms[i].tf),
-						  Float8GetDatum(idf_of(corpus, &terms[i]))};
+		double idf = log((double) corpus->n_documents / terms[i].tf);
+		Datum values[] = {0, Int64GetDatum(terms[i].tf), Float8GetDatum(idf)};
 		bool nulls[lengthof(values)] = {false};
-		HeapTuple row;
+		HeapTuple row = NULL;
 
 		simdup_check_interrupts_at(i);
-		row = heap_form_tuple(row_type, values, nulls);
-		(void) accumArrayResult(rows, HeapTupleGetDatum(row), false, type,
-								CurrentMemoryContext);
-		heap_freetuple(row);
+		if (row_type == NULL &&
+			!(idf >= corpus->min_idf && idf <= corpus->max_idf))
+			continue;
+		values[0] =
+			PointerGetDatum(simdup_utf8_to_text(terms[i].bytes, terms[i].len));
+		if (row_type != NULL)
+			row = heap_form_tuple(row_type, values, nulls);
+		(void) accumArrayResult(result,
+								row != NULL ? HeapTupleGetDatum(row)
+											: values[0],
+								false, type, CurrentMemoryContext);
+		if (row != NULL)
+			heap_freetuple(row);
 		pfree(DatumGetPointer(values[0]));
 	}
-	PG_RETURN_DATUM(makeArrayResult(rows, CurrentMemoryContext));
+	PG_RETURN_DATUM(makeArrayResult(result, CurrentMemoryContext));
 }
 
 /* I-Match signatures and their lexicon (Chowdhury et al. 2002). */
@@ -306,44 +304,22 @@ simdup_imatch_fingerprints(PG_FUNCTION_ARGS)
 	PG_RETURN_ARRAYTYPE_P(simdup_make_array(signatures, n_signatures, INT8OID));
 }
 
-PG_FUNCTION_INFO_V1(simdup_imatch_lexicon_final);
-/* Return the terms whose idf is within the bounds. */
-Datum
-simdup_imatch_lexicon_final(PG_FUNCTION_ARGS)
-{
-	const Corpus *corpus =
-		PG_ARGISNULL(0) ? NULL : (Corpus *) PG_GETARG_POINTER(0);
-	ArrayBuildState *lexicon;
-	SimdupTokenCount *terms;
-
-	if (corpus == NULL)
-		PG_RETURN_NULL();
-	lexicon = initArrayResult(TEXTOID, CurrentMemoryContext, false);
-	terms = sorted_terms(corpus);
-	for (size_t i = 0; i < corpus->terms.count; i++)
-	{
-		double idf = idf_of(corpus, &terms[i]);
-
-		simdup_check_interrupts_at(i);
-		if (idf >= corpus->min_idf && idf <= corpus->max_idf)
-			accumArrayResult(lexicon,
-							 PointerGetDatum(simdup_utf8_to_text(terms[i].bytes,
-																 terms[i].len)),
-							 false, TEXTOID, CurrentMemoryContext);
-	}
-	PG_RETURN_DATUM(makeArrayResult(lexicon, CurrentMemoryContext));
-}
-
 /* Cosine of two texts in the vector space model, and its weights by idf. */
 
-static Datum
-cosine_of(FunctionCallInfo fcinfo, const Lexicon *lexicon,
-		  const text *tokenizer)
+PG_FUNCTION_INFO_V1(simdup_term_cosine);
+/* Return term_cosine(a, b, tokenizer) or term_cosine(a, b, terms, weights, tokenizer). */
+Datum
+simdup_term_cosine(PG_FUNCTION_ARGS)
 {
+	const text *tokenizer = PG_GETARG_TEXT_PP(PG_NARGS() - 1);
+	const Lexicon *lexicon = NULL;
 	SimdupTerm *terms[2];
 	size_t n[2];
 	double cosine;
 
+	if (PG_NARGS() > 3)
+		lexicon = get_lexicon(fcinfo, PG_GETARG_ARRAYTYPE_P(2),
+							  PG_GETARG_ARRAYTYPE_P(3));
 	for (int i = 0; i < 2; i++)
 	{
 		terms[i] = terms_of(PG_GETARG_TEXT_PP(i), tokenizer, &n[i]);
@@ -360,21 +336,4 @@ cosine_of(FunctionCallInfo fcinfo, const Lexicon *lexicon,
 	if (!simdup_cosine(terms[0], n[0], terms[1], n[1], &cosine))
 		PG_RETURN_NULL();
 	PG_RETURN_FLOAT8(cosine);
-}
-
-PG_FUNCTION_INFO_V1(simdup_term_cosine);
-Datum
-simdup_term_cosine(PG_FUNCTION_ARGS)
-{
-	return cosine_of(fcinfo, NULL, PG_GETARG_TEXT_PP(2));
-}
-
-PG_FUNCTION_INFO_V1(simdup_term_cosine_weighted);
-Datum
-simdup_term_cosine_weighted(PG_FUNCTION_ARGS)
-{
-	const Lexicon *lexicon =
-		get_lexicon(fcinfo, PG_GETARG_ARRAYTYPE_P(2), PG_GETARG_ARRAYTYPE_P(3));
-
-	return cosine_of(fcinfo, lexicon, PG_GETARG_TEXT_PP(4));
 }

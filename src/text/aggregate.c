@@ -261,29 +261,11 @@ simdup_agg_combine(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(state);
 }
 
-/* Bytes of counters with their first n planes; the others are 0. */
-#define COUNTERS_SIZE(n) \
-	(offsetof(SimdupCounters, planes) + (Size) (n) * sizeof(uint64_t))
-
-static void
-send_counters(StringInfo buf, const SimdupCounters *counts)
+/* Return the bytes of a state's counters. */
+static inline int
+counters_size(const AggregateState *state)
 {
-	int n = SIMDUP_SUM_PLANES;
-
-	while (n > 0 && counts->planes[n - 1] == 0)
-		n--;
-	pq_sendint32(buf, (uint32) n);
-	pq_sendbytes(buf, (const char *) counts, (int) COUNTERS_SIZE(n));
-}
-
-static void
-receive_counters(StringInfo buf, SimdupCounters *counts)
-{
-	uint32 n = pq_getmsgint(buf, 4);
-
-	if (n > SIMDUP_SUM_PLANES)
-		elog(ERROR, "invalid simhash_agg state");
-	pq_copymsgbytes(buf, (char *) counts, (int) COUNTERS_SIZE(n));
+	return n_counts(state->width) * (int) sizeof(SimdupCounters);
 }
 
 /* Send few elements as they are, others as the keys of all bins. */
@@ -327,8 +309,7 @@ simdup_agg_serialize(PG_FUNCTION_ARGS)
 	pq_begintypsend(&buf);
 	pq_sendbyte(&buf, state->is_sketch);
 	pq_sendint32(&buf, (uint32) state->width);
-	for (int i = 0; i < n_counts(state->width); i++)
-		send_counters(&buf, &state->counts[i]);
+	pq_sendbytes(&buf, (const char *) state->counts, counters_size(state));
 	if (state->is_sketch)
 		send_sketch(&buf, &state->sketch);
 	PG_RETURN_BYTEA_P(pq_endtypsend(&buf));
@@ -347,8 +328,7 @@ simdup_agg_deserialize(PG_FUNCTION_ARGS)
 	(void) aggregate_context(fcinfo);
 	is_sketch = pq_getmsgbyte(&buf);
 	state = make_state(is_sketch, (int32) pq_getmsgint(&buf, 4));
-	for (int i = 0; i < n_counts(state->width); i++)
-		receive_counters(&buf, &state->counts[i]);
+	pq_copymsgbytes(&buf, (char *) state->counts, counters_size(state));
 	if (is_sketch)
 		receive_sketch(&buf, &state->sketch);
 	pq_getmsgend(&buf);

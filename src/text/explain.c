@@ -94,14 +94,13 @@ explain_simhash(Side sides[2])
 
 	for (int i = 0; i < 2; i++)
 	{
-		SimdupSum sum;
+		SimdupCounters sum = {0};
 
-		simdup_sum_init(&sum);
 		simdup_collect_features(&features[i], &simdup_default_profile,
 								sides[i].content, &sum);
 		simdup_token_counts_sort(&features[i]);
 		sides[i].has_fp = features[i].count > 0;
-		sides[i].fp = simdup_counters_signs(simdup_sum_finish(&sum), false);
+		sides[i].fp = simdup_counters_signs(&sum, false);
 	}
 	for (int i = 0; i < 2; i++)
 		list_features(&sides[i], &features[i], &features[1 - i]);

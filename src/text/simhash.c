@@ -168,7 +168,7 @@ get_profile(FunctionCallInfo fcinfo, int argno, int options)
 void
 simdup_collect_features(SimdupTokenCounts *features,
 						const SimdupProfile *profile, SimdupUtf8 content,
-						SimdupSum *sum)
+						SimdupCounters *sum)
 {
 	bool limited = profile->n_features > 0;
 
@@ -196,7 +196,7 @@ simdup_fingerprint(FunctionCallInfo fcinfo, const SimdupCounters *counts,
 /* Add the features of the content at argument 0, if there is one. */
 static void
 add_content(FunctionCallInfo fcinfo, const SimdupProfile *profile,
-			SimdupSum *sum)
+			SimdupCounters *sum)
 {
 	SimdupTokenCounts features;
 
@@ -213,11 +213,10 @@ Datum
 simdup_simhash(PG_FUNCTION_ARGS)
 {
 	SimdupProfile profile = get_profile(fcinfo, 1, ALL_OPTIONS);
-	SimdupSum sum;
+	SimdupCounters sum = {0};
 
-	simdup_sum_init(&sum);
 	add_content(fcinfo, &profile, &sum);
-	return simdup_fingerprint(fcinfo, simdup_sum_finish(&sum), profile.ties);
+	return simdup_fingerprint(fcinfo, &sum, profile.ties);
 }
 
 static uint64
@@ -234,13 +233,13 @@ get_field_weight(FunctionCallInfo fcinfo, int argno)
 
 /* Add a field as one feature; a blank field adds nothing. */
 static void
-add_field(SimdupSum *sum, SimdupHash hash, uint64 weight, SimdupUtf8 field)
+add_field(SimdupCounters *sum, SimdupHash hash, uint64 weight, SimdupUtf8 field)
 {
 	char *folded = simdup_alloc(field.len * SIMDUP_MAX_UTF8 + 1);
 	size_t len = simdup_lower_field(field.bytes, field.len, folded);
 
 	if (len > 0)
-		simdup_sum_add(sum, simdup_hash64(hash, folded, len), weight);
+		simdup_counters_add(sum, simdup_hash64(hash, folded, len), weight);
 	simdup_free(folded);
 }
 
@@ -253,15 +252,14 @@ simdup_simhash_row(PG_FUNCTION_ARGS)
 	uint64 weight = get_field_weight(fcinfo, 2);
 	SimdupUtf8 *fields = NULL;
 	size_t n = 0;
-	SimdupSum sum;
+	SimdupCounters sum = {0};
 
-	simdup_sum_init(&sum);
 	add_content(fcinfo, &profile, &sum);
 	if (!PG_ARGISNULL(1))
 		fields = simdup_utf8_texts(PG_GETARG_ARRAYTYPE_P(1), &n);
 	for (size_t i = 0; i < n; i++)
 		add_field(&sum, profile.hash, weight, fields[i]);
-	return simdup_fingerprint(fcinfo, simdup_sum_finish(&sum), profile.ties);
+	return simdup_fingerprint(fcinfo, &sum, profile.ties);
 }
 
 PG_FUNCTION_INFO_V1(simdup_features);
@@ -358,7 +356,7 @@ simdup_simhash_tsvector(PG_FUNCTION_ARGS)
 	SimdupProfile profile =
 		get_profile(fcinfo, 1, N_FEATURES | WEIGHTING | HASH | TIES);
 	SimdupTokenCounts features;
-	SimdupSum sum;
+	SimdupCounters sum = {0};
 	TSVector vector;
 
 	if (PG_ARGISNULL(0))
@@ -370,10 +368,9 @@ simdup_simhash_tsvector(PG_FUNCTION_ARGS)
 	if (profile.n_features > 0)
 		simdup_token_counts_keep_top(&features, (size_t) profile.n_features);
 
-	simdup_sum_init(&sum);
 	simdup_token_counts_sum(&features, &sum);
 	simdup_token_counts_free(&features);
-	return simdup_fingerprint(fcinfo, simdup_sum_finish(&sum), profile.ties);
+	return simdup_fingerprint(fcinfo, &sum, profile.ties);
 }
 
 /* Return the features at argument 0, an array without NULLs. */

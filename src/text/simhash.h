@@ -31,7 +31,7 @@ extern SimdupTokenizer simdup_parse_tokenizer(const text *name);
  */
 extern void simdup_collect_features(SimdupTokenCounts *features,
 									const SimdupProfile *profile,
-									SimdupUtf8 content, SimdupSum *sum);
+									SimdupUtf8 content, SimdupCounters *sum);
 
 /* Return the result of a function for its counters: NULL for no weight. */
 extern Datum simdup_fingerprint(FunctionCallInfo fcinfo,

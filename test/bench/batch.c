@@ -23,6 +23,7 @@
 #include <sys/resource.h>
 
 #include "core/fingerprint/hamming.h"
+#include "core/fingerprint/vectors.h"
 #include "core/join/ball.h"
 #include "core/search/sort.h"
 #include "../unit/random.h"
@@ -213,25 +214,25 @@ main(int argc, char **argv)
 					 touched(n * 4)};
 	double first = 0;
 	uint64_t pairs = 0;
-	int most = argc > 4 ? atoi(argv[4]) : (int) simdup_instructions();
+	int most = argc > 4 ? atoi(argv[4]) : (int) simdup_find_vectors();
 
 	fill(input, n, k, kind);
 	printf("%-8s %9zu fingerprints, k = %2d:", kind, n, k);
-	for (int i = -1; i <= most; i++)
+	for (int i = 0; i <= most; i++)
 	{
 		double start = seconds();
 		uint64_t found;
 
-		simdup_widest_instructions = (SimdupInstructions) (i < 0 ? most : i);
-		found = by_join(input, n, k, i < 0, &arrays);
+		simdup_vectors = (SimdupVectors) (i == 0 ? most : i);
+		found = by_join(input, n, k, i == 0, &arrays);
 		start = seconds() - start;
-		if (i < 0)
+		if (i == 0)
 		{
 			first = start;
 			pairs = found;
 			printf(" %" PRIu64 " pairs; ", pairs);
 		}
-		printf(i < 0 ? "%s %.2f s" : ", %s %.2f s (%.2f)", names[i + 1], start,
+		printf(i == 0 ? "%s %.2f s" : ", %s %.2f s (%.2f)", names[i], start,
 			   start / first);
 		fflush(stdout);
 		if (found != pairs)

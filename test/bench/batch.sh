@@ -9,7 +9,7 @@ rows=$(rows_or 1000000)
 program()
 {
   cc -O2 -I"$ROOT/src" "$@" "$ROOT/test/bench/batch.c" \
-    "$ROOT"/src/core/{join/allpairs,join/ball_compare,join/ball_plan,join/balls,join/pigeonhole,search/sort}.c "$ROOT/test/unit/host.c" -lm
+    "$ROOT"/src/core/{fingerprint/vectors,join/allpairs,join/ball_compare,join/ball_plan,join/balls,join/pigeonhole,search/sort}.c "$ROOT/test/unit/host.c" -lm
 }
 program -o "$SCRATCH/batch"
 "$SCRATCH/batch" "$rows" 3 plain
@@ -24,7 +24,7 @@ program -o "$SCRATCH/batch"
 "$SCRATCH/batch" "$((rows / 10))" 8 low24
 echo "for a processor without popcnt, also in the recursion:"
 program -U__gnu_linux__ -o "$SCRATCH/batch_plain"
-"$SCRATCH/batch_plain" "$((rows * 10))" 8 uniform 1
+"$SCRATCH/batch_plain" "$((rows * 10))" 8 uniform 2
 echo "asked: uniform, k = 8: AVX-512 .2, AVX2 .4, plain C .7; near, k = 8: .25; k = 12: .15; k = 3: 1; p and family: .5, 1.1; low: 1.1"
 
 # A tenth of the rows are one to three bits away from another.

@@ -37,11 +37,10 @@ plain(const uint64_t *hashes, int n)
 static uint64_t
 sliced(const uint64_t *hashes, int n)
 {
-	SimdupSum sum;
+	SimdupCounters sum = {0};
 
-	simdup_sum_init(&sum);
-	simdup_sum_add_ones(&sum, hashes, n);
-	return simdup_counters_signs(simdup_sum_finish(&sum), false);
+	simdup_counters_add_ones(&sum, hashes, n);
+	return simdup_counters_signs(&sum, false);
 }
 
 /* Nanoseconds a feature. */

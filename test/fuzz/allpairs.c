@@ -8,6 +8,7 @@
 #include "core/cluster/grouping.h"
 #include "core/fingerprint/hamming.h"
 #include "core/fingerprint/shingle.h"
+#include "core/fingerprint/vectors.h"
 #include "core/host.h"
 #include "core/join/ball.h"
 #include "core/join/pigeonhole.h"
@@ -192,7 +193,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	join.max_distance = kind % (SIMDUP_MAX_PAIR_DISTANCE + 1);
 	join.sink = find;
 	join.progress = kind & 64 ? advance : NULL;
-	simdup_widest_instructions = (SimdupInstructions) (lots % 3);
+	simdup_vectors = (SimdupVectors) (SIMDUP_VECTORS_PLAIN + lots % 3);
+	if (simdup_vectors > simdup_find_vectors())
+		simdup_vectors = simdup_find_vectors();
 	simdup_many_pairs = lots & 4 ? 200 : UINT64_C(1) << 28;
 	join.arg = &found;
 

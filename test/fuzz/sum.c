@@ -1,7 +1,7 @@
 /*
  * sum.c
  *	  The bit-sliced counters against 64 plain ones of 128 bits: features added
- *	  one by one, in batches and taken back, sums merged, in any order.
+ *	  one by one, in batches and taken back, counters merged, in any order.
  */
 #include "core/fingerprint/token_counts.h"
 #include "input.h"
@@ -39,14 +39,13 @@ take_weight(Input *in)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static SimdupSum sum;
 	Input in = input_of(data, size);
 	SimdupCounters counts = {0};
+	SimdupCounters others = {0};
 	__int128 plain[64] = {0};
 	unsigned __int128 total = 0;
 	uint64_t hash = 0;
 
-	simdup_sum_init(&sum);
 	while (input_left(&in) > 0)
 	{
 		uint8_t what = take_byte(&in);
@@ -58,7 +57,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		switch (what % 4)
 		{
 			case 0:
-				simdup_sum_add(&sum, hash, weight);
+				simdup_counters_add(&others, hash, weight);
 				break;
 			case 1:
 				simdup_counters_add(&counts, hash, weight);
@@ -70,17 +69,17 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				for (int i = 0; i < n; i++)
 					plain_add(plain, ones[i], 1);
 				total += (unsigned) n;
-				simdup_sum_add_ones(&sum, ones, n);
+				simdup_counters_add_ones(&others, ones, n);
 				continue;
 			default:
-				simdup_counters_merge(&counts, simdup_sum_finish(&sum));
-				simdup_sum_init(&sum);
+				simdup_counters_merge(&counts, &others);
+				others = (SimdupCounters){0};
 				continue;
 		}
 		plain_add(plain, hash, (__int128) weight);
 		total += weight;
 	}
-	simdup_counters_merge(&counts, simdup_sum_finish(&sum));
+	simdup_counters_merge(&counts, &others);
 	must(counts.total_low == (uint64_t) total &&
 		 counts.total_high == (uint64_t) (total >> 64));
 	must(simdup_counters_empty(&counts) == (total == 0));

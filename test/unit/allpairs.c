@@ -6,6 +6,7 @@
 #include "core/cluster/components.h"
 #include "core/fingerprint/hamming.h"
 #include "core/fingerprint/shingle.h"
+#include "core/fingerprint/vectors.h"
 #include "core/host.h"
 #include "core/join/ball.h"
 #include "random.h"
@@ -198,10 +199,12 @@ joins_are_right(const uint64_t *fps, size_t n, int k, bool cross)
 	size_t expected = count_pairs(fps, n, k, cross);
 	bool right = true;
 
-	for (int i = SIMDUP_PLAIN; i <= SIMDUP_AVX512; i++)
+	for (int i = SIMDUP_VECTORS_PLAIN; i <= SIMDUP_VECTORS_AVX512; i++)
 	{
-		simdup_widest_instructions = (SimdupInstructions) i;
-		simdup_many_pairs = i == SIMDUP_AVX2 ? 200 : UINT64_C(1) << 28;
+		SimdupVectors best = simdup_find_vectors();
+
+		simdup_vectors = i < (int) best ? (SimdupVectors) i : best;
+		simdup_many_pairs = i == SIMDUP_VECTORS_AVX2 ? 200 : UINT64_C(1) << 28;
 		right = join_is_right(fps, n, k, cross, expected) && right;
 	}
 	return right;

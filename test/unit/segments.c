@@ -1,6 +1,6 @@
 /*
  * segments.c
- *	  Segments of a breaker, window by window, and the tokens made of them.
+ *	  Tokens that are made of a breaker's segments, window by window.
  */
 #include "core/fingerprint/tokenizer.h"
 #include "tap.h"
@@ -11,6 +11,9 @@
 typedef struct Toy
 {
 	int windows;
+	const char *start; /* of the last window */
+	const char *end;   /* of what was broken so far */
+	bool gaps;		   /* a window left bytes out, or none was new */
 	bool in_character; /* a window began inside one */
 	bool too_long;
 } Toy;
@@ -29,6 +32,10 @@ find_toy(void *arg, const char *text, size_t len, uint32_t *breaks)
 	int count = 0;
 	size_t at = 0;
 
+	toy->gaps |= text > toy->end || text + len <= toy->end ||
+				 (toy->windows > 0 && text == toy->start);
+	toy->start = text;
+	toy->end = text + len;
 	toy->windows++;
 	toy->in_character |= (text[0] & 0xC0) == 0x80;
 	toy->too_long |= len > SIMDUP_BREAK_WINDOW;
@@ -43,39 +50,45 @@ find_toy(void *arg, const char *text, size_t len, uint32_t *breaks)
 	return count;
 }
 
-typedef struct Seen
-{
-	size_t segments;
-	size_t words;
-	bool gaps;
-} Seen;
+static char joined[2 * TEXT_BYTES + 1];
+static size_t n_joined;
 
-/* Go through a text; no byte beyond it may be read. */
-static Seen
-walk(const char *text, size_t len, Toy *toy)
+/* Write tokens with a bar after each. */
+static void
+join(void *arg, const SimdupToken *tokens, int count)
+{
+	(void) arg;
+	for (int i = 0; i < count; i++)
+	{
+		memcpy(joined + n_joined, tokens[i].bytes, tokens[i].len);
+		n_joined += tokens[i].len;
+		joined[n_joined++] = '|';
+	}
+}
+
+/*
+ * Tokenize a text; no byte beyond it may be read. Check that the tokens are these and
+ * that the breaker has seen the whole text, in windows of the size agreed.
+ */
+static Toy
+tokens_are(const char *text, size_t len, const char *expected, const char *name)
 {
 	char *exact = malloc(len + 1);
-	const char *next;
-	SimdupSegments segments;
-	SimdupSegment segment;
-	Seen seen = {0};
+	Toy toy = {0};
+	SimdupTokenizer tokenizer = {.kind = SIMDUP_TOKENIZER_SEGMENTS,
+								 .breaker = {find_toy, &toy}};
 
 	exact = realloc(memcpy(exact, text, len), len ? len : 1);
-	next = exact;
-	*toy = (Toy){0};
-	simdup_segments_begin(&segments, (SimdupBreaker){find_toy, toy}, exact,
-						  len);
-	while (simdup_segments_next(&segments, &segment))
-	{
-		seen.gaps |= segment.bytes != next || segment.len == 0;
-		next += segment.len;
-		seen.segments++;
-		seen.words += segment.is_word;
-	}
-	seen.gaps |= next != exact + len;
-	simdup_segments_free(&segments);
+	toy.end = exact;
+	n_joined = 0;
+	simdup_tokenize(tokenizer, exact, len, join, NULL);
+	joined[n_joined] = '\0';
+	if (!ok(strcmp(joined, expected) == 0, "tokens of %s", name))
+		printf("# got %.200s\n", joined);
+	ok(!toy.gaps && !toy.too_long && toy.end == exact + len,
+	   "windows of %s are the text", name);
 	free(exact);
-	return seen;
+	return toy;
 }
 
 /* Words and blanks over many windows come as they would in one. */
@@ -83,95 +96,69 @@ static void
 check_windows(void)
 {
 	char *text = malloc(TEXT_BYTES + 64);
+	char *expected = malloc(2 * TEXT_BYTES);
 	size_t len = 0;
-	size_t words = 0;
-	size_t blanks = 0;
+	size_t n_expected = 0;
 	Toy toy;
-	Seen seen;
 
 	for (int i = 0; len < TEXT_BYTES; i++)
 	{
 		int letters = 1 + i * 7919 % 23;
 
 		for (int k = 0; k < letters; k++)
+		{
 			len += (size_t) sprintf(text + len, "%s", k % 5 == 3 ? "é" : "W");
-		words++;
-		for (int k = 0; k <= i % 3; k++, blanks++)
+			n_expected += (size_t) sprintf(expected + n_expected, "%s",
+										   k % 5 == 3 ? "é" : "w");
+		}
+		n_expected += (size_t) sprintf(expected + n_expected, "|");
+		for (int k = 0; k <= i % 3; k++)
 			text[len++] = ' ';
 	}
-	seen = walk(text, len, &toy);
-	ok(seen.words == words && seen.segments == words + blanks,
-	   "every word and blank of a long text, whole");
-	ok(!seen.gaps, "together they are the text");
-	ok(toy.windows > 8 && !toy.in_character && !toy.too_long,
-	   "windows are of the size agreed and begin with a character");
+	toy = tokens_are(text, len, expected, "every word of a long text, whole");
+	ok(toy.windows > 8 && !toy.in_character, "windows begin with a character");
 
-	/* nothing to cut at: still all of it */
+	/* nothing to cut at: a token for each window, together all of it */
 	memset(text, 'a', TEXT_BYTES);
-	seen = walk(text, TEXT_BYTES, &toy);
-	ok(!seen.gaps && !toy.too_long, "a single word of many windows");
+	n_expected = 0;
+	for (size_t i = 0; i < TEXT_BYTES; i++)
+	{
+		if (i > 0 && i % SIMDUP_BREAK_WINDOW == 0)
+			expected[n_expected++] = '|';
+		expected[n_expected++] = 'a';
+	}
+	memcpy(expected + n_expected, "|", 2);
+	tokens_are(text, TEXT_BYTES, expected, "a single word of many windows");
 	memset(text, ' ', TEXT_BYTES);
-	seen = walk(text, TEXT_BYTES, &toy);
-	ok(!seen.gaps && seen.words == 0 && seen.segments == TEXT_BYTES,
-	   "blanks of many windows");
+	tokens_are(text, TEXT_BYTES, "", "blanks of many windows");
 	memset(text, 0x80, TEXT_BYTES);
-	seen = walk(text, TEXT_BYTES, &toy);
-	ok(!seen.gaps && seen.words == 0, "not UTF-8, for many windows");
+	tokens_are(text, TEXT_BYTES, "", "bytes that are not UTF-8");
 	free(text);
+	free(expected);
 }
 
-/* What is a word, a number, neither. */
+/* Check the tokens of a short text. */
 static void
-check_classes(void)
+tokens_of(const char *text, const char *expected)
 {
-	static const char text[] = "one 2 -- 中” @[`{/: tail of text";
-	Toy toy;
-	Seen seen = walk(text, strlen(text), &toy);
+	Toy toy = tokens_are(text, strlen(text), expected, text);
 
-	ok(seen.words == 6 && !seen.gaps,
-	   "words, a number, and signs beside the letters and digits of ASCII");
-	seen = walk("ab\xFFgh\xC3", 6, &toy);
-	ok(seen.segments == 4 && seen.words == 2 && !seen.gaps,
-	   "a byte that is not UTF-8 separates");
-	seen = walk("", 0, &toy);
-	ok(seen.segments == 0 && toy.windows == 0, "nothing");
-}
-
-static char joined[1024];
-
-/* Write tokens with a bar after each. */
-static void
-join(void *arg, const SimdupToken *tokens, int count)
-{
-	size_t *used = arg;
-
-	for (int i = 0; i < count; i++)
-		*used += (size_t) sprintf(joined + *used, "%.*s|", (int) tokens[i].len,
-								  tokens[i].bytes);
-}
-
-static void
-tokens_are(const char *text, const char *expected)
-{
-	Toy toy = {0};
-	size_t used = 0;
-	SimdupTokenizer tokenizer = {.kind = SIMDUP_TOKENIZER_SEGMENTS,
-								 .breaker = {find_toy, &toy}};
-
-	joined[0] = '\0';
-	simdup_tokenize(tokenizer, text, strlen(text), join, &used);
-	if (!ok(strcmp(joined, expected) == 0, "tokens of %s", text))
-		printf("# got %s\n", joined);
+	ok(toy.windows == (text[0] != '\0'), "one window");
 }
 
 int
 main(void)
 {
 	check_windows();
-	check_classes();
-	tokens_are("one, TWO  Three... 4", "one|two|three|4|");
-	tokens_are("Ａ市 É\xCC\x81 -- 中国 internationalIZATION and so on",
-			   "a市|é\xCC\x81|中国|internationalization|and|so|on|");
-	tokens_are(" ,;", "");
+	tokens_of("one 2 -- 中” @[`{/: tail of text", "one|2|中”|tail|of|text|");
+	tokens_of("ab\xFFgh\xC3", "ab|gh|");
+	tokens_of("a\xFF,\xFF"
+			  "b",
+			  "a|b|");
+	tokens_of("", "");
+	tokens_of("one, TWO  Three... 4", "one|two|three|4|");
+	tokens_of("Ａ市 É\xCC\x81 -- 中国 internationalIZATION and so on",
+			  "a市|é\xCC\x81|中国|internationalization|and|so|on|");
+	tokens_of(" ,;", "");
 	return done_testing();
 }

@@ -57,47 +57,39 @@ plain_signs(const Counter counters[64], bool ties)
 }
 
 /*
- * n random features with weights up to 2^bits. Two sums and a set of plain
- * counters take them, and are merged at the end. Some features come and go.
+ * n random features with weights up to 2^bits. Three sets of counters and plain ones
+ * take them, and are merged at the end. Some features come and go.
  */
 static bool
 check(int n, int bits, bool few_hashes)
 {
-	static SimdupSum sums[2];
-	SimdupCounters counts = {0};
+	SimdupCounters counts[3] = {0};
 	Counter plain[64] = {0};
 	uint64_t pool[4] = {next_random(), next_random(), next_random(), 0};
 
 	pool[3] = ~pool[0];
-	simdup_sum_init(&sums[0]);
-	simdup_sum_init(&sums[1]);
 	for (int i = 0; i < n; i++)
 	{
 		uint64_t hash = few_hashes ? pool[next_random() % 4] : next_random();
 		uint64_t weight = bits == 0 ? 1 : next_random() >> (64 - bits);
-		int where = (int) (next_random() % 3);
 
 		plain_add(plain, hash, weight);
-		if (where < 2)
-			simdup_sum_add(&sums[where], hash, weight);
-		else
-			simdup_counters_add(&counts, hash, weight);
+		simdup_counters_add(&counts[next_random() % 3], hash, weight);
 	}
-	simdup_counters_merge(&counts, simdup_sum_finish(&sums[0]));
-	simdup_counters_merge(&counts, simdup_sum_finish(&sums[1]));
-	return simdup_counters_signs(&counts, false) == plain_signs(plain, false) &&
-		   simdup_counters_signs(&counts, true) == plain_signs(plain, true);
+	simdup_counters_merge(&counts[0], &counts[1]);
+	simdup_counters_merge(&counts[0], &counts[2]);
+	return simdup_counters_signs(counts, false) == plain_signs(plain, false) &&
+		   simdup_counters_signs(counts, true) == plain_signs(plain, true);
 }
 
 /* Published vectors with ready-made hashes, weight 1 each. */
 static uint64_t
 signs_of(int n, const uint64_t *hashes)
 {
-	static SimdupSum sum;
+	SimdupCounters sum = {0};
 
-	simdup_sum_init(&sum);
-	simdup_sum_add_ones(&sum, hashes, n);
-	return simdup_counters_signs(simdup_sum_finish(&sum), false);
+	simdup_counters_add_ones(&sum, hashes, n);
+	return simdup_counters_signs(&sum, false);
 }
 
 int

@@ -6,6 +6,16 @@
 
 #include "core/fingerprint/sum.h"
 
+/* Hashes that go through the adders together. */
+#define BATCH 16
+
+static inline void
+add_total(SimdupCounters *counts, uint64_t weight)
+{
+	counts->total_low += weight;
+	counts->total_high += counts->total_low < weight;
+}
+
 /* Add the word of weight 2^plane to the counters: ripple until no carry is left. */
 static inline void
 ripple(uint64_t *planes, uint64_t carry, int plane)
@@ -22,7 +32,7 @@ ripple(uint64_t *planes, uint64_t carry, int plane)
 void
 simdup_counters_add(SimdupCounters *counts, uint64_t hash, uint64_t weight)
 {
-	simdup_counters_add_total(counts, weight);
+	add_total(counts, weight);
 	for (; weight != 0; weight &= weight - 1)
 		ripple(counts->planes, hash, __builtin_ctzll(weight));
 }
@@ -32,7 +42,7 @@ simdup_counters_merge(SimdupCounters *counts, const SimdupCounters *other)
 {
 	for (int plane = 0; plane < SIMDUP_SUM_PLANES; plane++)
 		ripple(counts->planes, other->planes[plane], plane);
-	simdup_counters_add_total(counts, other->total_low);
+	add_total(counts, other->total_low);
 	counts->total_high += other->total_high;
 }
 
@@ -48,13 +58,12 @@ add3(uint64_t *sum, uint64_t a, uint64_t b)
 }
 
 /*
- * Add sixteen words of weight 2^digit to the counters. Harley and Seal's tree
- * updates four planes and leaves one carry to ripple.
+ * Add sixteen words of weight 1 to the counters. Harley and Seal's tree updates four
+ * planes and leaves one carry to ripple.
  */
 static inline void
-add_sixteen(uint64_t *planes, const uint64_t *x, int digit)
+add_sixteen(uint64_t *p, const uint64_t *x)
 {
-	uint64_t *p = &planes[digit];
 	uint64_t twos[2];
 	uint64_t fours[2];
 	uint64_t eights[2];
@@ -69,48 +78,22 @@ add_sixteen(uint64_t *planes, const uint64_t *x, int digit)
 		fours[1] = add3(&p[1], twos[0], twos[1]);
 		eights[i] = add3(&p[2], fours[0], fours[1]);
 	}
-	ripple(planes, add3(&p[3], eights[0], eights[1]), digit + 4);
+	ripple(p, add3(&p[3], eights[0], eights[1]), 4);
 }
 
 void
-simdup_sum_init(SimdupSum *sum)
+simdup_counters_add_ones(SimdupCounters *counts, const uint64_t *hashes, int n)
 {
-	/* what lies in batch beyond waiting is never read */
-	memset(sum, 0, offsetof(SimdupSum, batch));
-}
-
-void
-simdup_sum_flush_digit(SimdupSum *sum, int digit)
-{
-	add_sixteen(sum->counts.planes, sum->batch[digit], digit);
-	sum->waiting[digit] = 0;
-}
-
-void
-simdup_sum_add_ones(SimdupSum *sum, const uint64_t *hashes, int n)
-{
+	uint64_t last[BATCH] = {0}; /* words of zeros count nowhere */
 	int i = 0;
 
-	simdup_counters_add_total(&sum->counts, (uint64_t) n);
-	for (; i + SIMDUP_SUM_BATCH <= n; i += SIMDUP_SUM_BATCH)
-		add_sixteen(sum->counts.planes, hashes + i, 0);
-	for (; i < n; i++)
-		simdup_sum_add_digit(sum, hashes[i], 0);
-}
-
-SimdupCounters *
-simdup_sum_finish(SimdupSum *sum)
-{
-	for (int digit = 0; digit < SIMDUP_SUM_DIGITS; digit++)
-	{
-		if (sum->waiting[digit] == 0)
-			continue;
-		/* words of zeros fill the batch: they count nowhere */
-		memset(&sum->batch[digit][sum->waiting[digit]], 0,
-			   (SIMDUP_SUM_BATCH - sum->waiting[digit]) * sizeof(uint64_t));
-		simdup_sum_flush_digit(sum, digit);
-	}
-	return &sum->counts;
+	add_total(counts, (uint64_t) n);
+	for (; i + BATCH <= n; i += BATCH)
+		add_sixteen(counts->planes, hashes + i);
+	if (i == n)
+		return;
+	memcpy(last, hashes + i, (size_t) (n - i) * sizeof(uint64_t));
+	add_sixteen(counts->planes, last);
 }
 
 uint64_t

@@ -232,12 +232,12 @@ simdup_token_counts_add(void *arg, const SimdupToken *tokens, int count)
 		growths =
 			count_batch(features, features->weighting, hashes, tokens, count);
 	if (features->sum)
-		simdup_sum_add_ones(features->sum, hashes, growths);
+		simdup_counters_add_ones(features->sum, hashes, growths);
 }
 
 void
 simdup_token_counts_begin(SimdupTokenCounts *features, SimdupHash hash,
-						  SimdupWeighting weighting, SimdupSum *sum,
+						  SimdupWeighting weighting, SimdupCounters *sum,
 						  const char *text, size_t len)
 {
 	memset(features, 0, sizeof(*features));
@@ -358,14 +358,26 @@ simdup_token_counts_sort(SimdupTokenCounts *features)
 }
 
 void
-simdup_token_counts_sum(const SimdupTokenCounts *features, SimdupSum *sum)
+simdup_token_counts_sum(const SimdupTokenCounts *features, SimdupCounters *sum)
 {
+	uint64_t ones[SIMDUP_BATCH_TOKENS]; /* most weights are 1 */
+	int n_ones = 0;
+
 	for (size_t i = 0; i < features->count; i++)
 	{
 		const SimdupTokenCount *feature = &features->features[i];
+		uint64_t weight = simdup_weight(features->weighting, feature->tf);
 
-		simdup_sum_add(sum, feature->hash,
-					   simdup_weight(features->weighting, feature->tf));
 		simdup_check_interrupts_at(i);
+		if (weight > 1)
+			simdup_counters_add(sum, feature->hash, weight);
+		else
+			ones[n_ones++] = feature->hash;
+		if (n_ones == SIMDUP_BATCH_TOKENS)
+		{
+			simdup_counters_add_ones(sum, ones, n_ones);
+			n_ones = 0;
+		}
 	}
+	simdup_counters_add_ones(sum, ones, n_ones);
 }

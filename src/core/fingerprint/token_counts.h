@@ -36,8 +36,8 @@ typedef struct SimdupTokenCounts
 {
 	SimdupHash hash;
 	SimdupWeighting weighting;
-	SimdupSum *sum;	  /* takes the tokens as they come, or NULL */
-	const char *text; /* tokens that lie in it need no copy */
+	SimdupCounters *sum; /* takes the tokens as they come, or NULL */
+	const char *text;	 /* tokens that lie in it need no copy */
 	size_t text_len;
 	SimdupTokenCount *features;
 	size_t count;
@@ -55,8 +55,9 @@ typedef struct SimdupTokenCounts
  */
 extern void simdup_token_counts_begin(SimdupTokenCounts *features,
 									  SimdupHash hash,
-									  SimdupWeighting weighting, SimdupSum *sum,
-									  const char *text, size_t len);
+									  SimdupWeighting weighting,
+									  SimdupCounters *sum, const char *text,
+									  size_t len);
 
 /* Count tokens: a SimdupTokenSink, arg being the table. */
 extern void simdup_token_counts_add(void *arg, const SimdupToken *tokens,
@@ -89,6 +90,6 @@ simdup_weight(SimdupWeighting weighting, uint32_t tf)
 
 /* Add all features to a sum, after the fact. */
 extern void simdup_token_counts_sum(const SimdupTokenCounts *features,
-									SimdupSum *sum);
+									SimdupCounters *sum);
 
 #endif /* SIMDUP_CORE_FINGERPRINT_TOKEN_COUNTS_H */

@@ -297,129 +297,88 @@ tokenize_ngrams(SimdupTokenizer tokenizer, const char *text, size_t len,
 /* The part of a window in which its end is looked for. */
 #define SLACK 1024
 
-void
-simdup_segments_begin(SimdupSegments *segments, SimdupBreaker breaker,
-					  const char *text, size_t len)
+/* Return the end of the window that begins at p. It is not inside a character. */
+static const unsigned char *
+window_end(const unsigned char *p, const unsigned char *end)
 {
-	size_t window = len < SIMDUP_BREAK_WINDOW ? len : SIMDUP_BREAK_WINDOW;
+	size_t len = SIMDUP_BREAK_WINDOW;
 
-	memset(segments, 0, sizeof(*segments));
-	segments->breaker = breaker;
-	segments->p = (const unsigned char *) text;
-	segments->end = segments->p + len;
-	segments->breaks = simdup_alloc(window * sizeof(uint32_t) + 1);
+	if (end - p <= SIMDUP_BREAK_WINDOW)
+		return end;
+	for (int i = 1; i < SIMDUP_MAX_UTF8 && (p[len] & 0xC0) == 0x80; i++)
+		len--;
+	return p + len;
 }
 
-void
-simdup_segments_free(SimdupSegments *segments)
-{
-	simdup_free(segments->breaks);
-}
-
-/* Give the breaker the next window. */
-static void
-open_window(SimdupSegments *segments)
-{
-	const unsigned char *p = segments->p;
-	size_t len = (size_t) (segments->end - p);
-
-	simdup_check_interrupts();
-	if (len > SIMDUP_BREAK_WINDOW)
-	{
-		len = SIMDUP_BREAK_WINDOW;
-		/* not inside a character */
-		for (int i = 1; i < SIMDUP_MAX_UTF8 && (p[len] & 0xC0) == 0x80; i++)
-			len--;
-	}
-	segments->window = p;
-	segments->window_end = p + len;
-	segments->count =
-		segments->breaker.find(segments->breaker.arg, (const char *) p, len,
-							   segments->breaks);
-	segments->next = 0;
-
-	/* the next window begins with the segment that the end cut off */
-	if (segments->window_end < segments->end && segments->count > 1)
-		segments->count--;
-}
-
-/* What is in [p, end), up to a byte that is not UTF-8, or such a byte. */
-static void
-look_at(const unsigned char *p, const unsigned char *end,
-		SimdupSegment *segment)
+/*
+ * Take the segment [p, end) up to a byte that is not UTF-8, or such a byte. Emit it,
+ * folded, and set *is_word if it has a word character. Return its end.
+ */
+static const unsigned char *
+take_segment(const unsigned char *p, const unsigned char *end, Batch *batch,
+			 bool *is_word)
 {
 	const unsigned char *start = p;
+	bool folds = false;
+	SimdupChar c;
 
-	while (p < end)
+	*is_word = false;
+	for (; p < end; p += c.len)
 	{
-		SimdupChar c = simdup_next_char(p, end);
-
+		c = simdup_next_char(p, end);
 		if (c.cp == SIMDUP_INVALID_CHAR)
-		{
-			p += p == start;
 			break;
-		}
-		segment->is_word |= c.char_class != SIMDUP_CHAR_SEPARATOR;
-		segment->folds |= c.fold != 0;
-		p += c.len;
+		*is_word |= c.char_class != SIMDUP_CHAR_SEPARATOR;
+		folds |= c.fold != 0;
 	}
-	segment->len = (size_t) (p - start);
-}
-
-bool
-simdup_segments_next(SimdupSegments *segments, SimdupSegment *segment)
-{
-	const unsigned char *end;
-
-	if (segments->p >= segments->end)
-		return false;
-	if (segments->next == segments->count)
-		open_window(segments);
-
-	end = segments->window + segments->breaks[segments->next];
-	*segment = (SimdupSegment){.bytes = (const char *) segments->p};
-	look_at(segments->p, end, segment);
-	segments->p += segment->len;
-	if (segments->p < end)
-		return true;
-
-	segments->next++;
-	if (!segment->is_word && segments->window_end < segments->end &&
-		segments->window_end - end <= SLACK)
-		segments->next = segments->count; /* go on afresh from here */
-	return true;
-}
-
-static void
-tokenize_segments(SimdupBreaker breaker, const char *text, size_t len,
-				  Batch *batch)
-{
-	SimdupSegments segments;
-	SimdupSegment segment;
-
-	simdup_segments_begin(&segments, breaker, text, len);
-	while (simdup_segments_next(&segments, &segment))
+	if (p == start)
+		return p + 1;
+	if (*is_word && !folds)
+		emit(batch, start, (size_t) (p - start));
+	else if (*is_word)
 	{
-		const unsigned char *p = (const unsigned char *) segment.bytes;
-		const unsigned char *end = p + segment.len;
-
-		if (!segment.is_word)
-			continue;
-		if (!segment.folds)
+		for (; start < p; start += c.len)
 		{
-			emit(batch, p, segment.len);
-			continue;
-		}
-		while (p < end)
-		{
-			SimdupChar c = simdup_next_char(p, end);
-
-			append_folded(batch, p, c);
-			p += c.len;
+			c = simdup_next_char(start, p);
+			append_folded(batch, start, c);
 		}
 		emit_folded(batch);
 	}
-	simdup_segments_free(&segments);
+	return p;
+}
+
+static void
+tokenize_segments(SimdupBreaker breaker, const unsigned char *p,
+				  const unsigned char *end, Batch *batch)
+{
+	size_t most = end - p < SIMDUP_BREAK_WINDOW ? (size_t) (end - p)
+												: SIMDUP_BREAK_WINDOW;
+	uint32_t *breaks = simdup_alloc(most * sizeof(uint32_t) + 1);
+
+	while (p < end)
+	{
+		const unsigned char *window = p;
+		const unsigned char *behind = window_end(p, end);
+		bool goes_on = behind < end;
+		int n;
+
+		simdup_check_interrupts();
+		n = breaker.find(breaker.arg, (const char *) p, (size_t) (behind - p),
+						 breaks);
+		/* the next window begins with the segment that the end cut off */
+		if (goes_on && n > 1)
+			n--;
+		for (int i = 0; i < n; i++)
+		{
+			bool is_word = false;
+
+			while (p < window + breaks[i])
+				p = take_segment(p, window + breaks[i], batch, &is_word);
+			if (!is_word && goes_on && behind - p <= SLACK)
+				break;
+		}
+	}
+	simdup_free(breaks);
 }
 
 void
@@ -449,7 +408,7 @@ simdup_tokenize(SimdupTokenizer tokenizer, const char *text, size_t len,
 			tokenize_ngrams(tokenizer, text, len, sink, arg);
 			break;
 		case SIMDUP_TOKENIZER_SEGMENTS:
-			tokenize_segments(tokenizer.breaker, text, len, &batch);
+			tokenize_segments(tokenizer.breaker, p, end, &batch);
 			break;
 	}
 	flush(&batch);

@@ -61,42 +61,4 @@ extern void simdup_tokenize(SimdupTokenizer tokenizer, const char *text,
  */
 extern size_t simdup_lower_field(const char *field, size_t len, char *out);
 
-/*
- * Segments: a text of any length as a breaker cuts it, window by window.
- */
-
-typedef struct SimdupSegment
-{
-	const char *bytes;
-	size_t len;
-	bool is_word; /* has a word character of profile 1 */
-	bool folds;	  /* has a character that folds */
-} SimdupSegment;
-
-typedef struct SimdupSegments
-{
-	SimdupBreaker breaker;
-	const unsigned char *p;			 /* what comes next */
-	const unsigned char *end;		 /* of the text */
-	const unsigned char *window;	 /* where the breaker's text begins ... */
-	const unsigned char *window_end; /* ... and ends */
-	uint32_t *breaks;
-	int count;
-	int next;
-} SimdupSegments;
-
-/* Begin with a text, which must live as long as the segments are asked for. */
-extern void simdup_segments_begin(SimdupSegments *segments,
-								  SimdupBreaker breaker, const char *text,
-								  size_t len);
-
-/*
- * Get the next segment, or return false after the last. Together they are the
- * text. A byte that is not UTF-8 separates. Checks for interrupts.
- */
-extern bool simdup_segments_next(SimdupSegments *segments,
-								 SimdupSegment *segment);
-
-extern void simdup_segments_free(SimdupSegments *segments);
-
 #endif /* SIMDUP_CORE_FINGERPRINT_TOKENIZER_H */

@@ -1,6 +1,6 @@
 /*
  * vectors.c
- *	  The choice of an instruction set, at the first text.
+ *	  The choice of an instruction set, when the first one is needed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@ SimdupVectors simdup_vectors = SIMDUP_VECTORS_UNKNOWN;
 SimdupVectors
 simdup_find_vectors(void)
 {
-#ifdef SIMDUP_HAS_VECTORS
+#if defined(__x86_64__) && defined(__GNUC__)
 	const char *most = getenv("SIMDUP_VECTORS");
 
 	if (most == NULL)
@@ -24,7 +24,8 @@ simdup_find_vectors(void)
 					   __builtin_cpu_supports("avx512dq") &&
 					   __builtin_cpu_supports("avx512vl") &&
 					   __builtin_cpu_supports("avx512vbmi") &&
-					   __builtin_cpu_supports("avx512vbmi2")
+					   __builtin_cpu_supports("avx512vbmi2") &&
+					   __builtin_cpu_supports("avx512vpopcntdq")
 				   ? SIMDUP_VECTORS_AVX512
 				   : SIMDUP_VECTORS_AVX2;
 #endif

@@ -1,9 +1,9 @@
 /*
  * vectors.h
- *	  Instruction sets that loops over texts are made for.
+ *	  Instruction sets that loops over texts and fingerprints are made for.
  *
- * A build for another processor or without glibc has the plain loops only. So has one by
- * clang, which also makes bitcode, but for fuzz targets.
+ * A build for another processor has the plain loops only. So has one without glibc or by
+ * clang, which also makes bitcode, but for joins and for fuzz targets.
  */
 #ifndef SIMDUP_CORE_FINGERPRINT_VECTORS_H
 #define SIMDUP_CORE_FINGERPRINT_VECTORS_H

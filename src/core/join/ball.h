@@ -86,22 +86,6 @@ simdup_is_first_block(const SimdupComparison *c, uint64_t x)
 	return simdup_popcount64(x & block->mask) <= block->radius;
 }
 
-/*
- * The vector instructions that compare fingerprints: of those that the processor
- * has, the widest up to a limit, which tests lower.
- */
-typedef enum SimdupInstructions
-{
-	SIMDUP_PLAIN,
-	SIMDUP_AVX2,
-	SIMDUP_AVX512
-} SimdupInstructions;
-
-extern SimdupInstructions simdup_widest_instructions;
-
-/* Return the instructions that joins use. */
-extern SimdupInstructions simdup_instructions(void);
-
 typedef struct SimdupComparer
 {
 	/* Compares n fingerprints with m others. */
@@ -110,8 +94,8 @@ typedef struct SimdupComparer
 	double cost; /* of a pair, in nanoseconds */
 } SimdupComparer;
 
-/* One for each SimdupInstructions that this processor's kind may have. */
-extern const SimdupComparer simdup_comparers[];
+/* Return the comparer of the instruction set in use. */
+extern const SimdupComparer *simdup_comparer(void);
 
 /* Compare n fingerprints, each with each. */
 extern void simdup_compare_within(const SimdupComparison *c,

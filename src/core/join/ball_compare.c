@@ -8,6 +8,7 @@
 #include <immintrin.h>
 #endif
 
+#include "core/fingerprint/vectors.h"
 #include "core/join/ball.h"
 
 /* Report own[i] with each of run that is near. */
@@ -158,31 +159,24 @@ compare_avx512(const SimdupComparison *c, const uint64_t *own, uint32_t n,
 }
 #endif
 
-const SimdupComparer simdup_comparers[] = {
-#ifndef HAVE_VECTORS
-	{compare_plain, 1.5},
-#else
-	{compare_plain, 0.55},
-	{compare_avx2, 0.22},
-	{compare_avx512, 0.07},
-#endif
-};
-
-SimdupInstructions simdup_widest_instructions = SIMDUP_AVX512;
-
-SimdupInstructions
-simdup_instructions(void)
+const SimdupComparer *
+simdup_comparer(void)
 {
-	SimdupInstructions most = SIMDUP_PLAIN;
-
 #ifdef HAVE_VECTORS
-	if (__builtin_cpu_supports("avx2"))
-		most = SIMDUP_AVX2;
-	if (__builtin_cpu_supports("avx512vpopcntdq"))
-		most = SIMDUP_AVX512;
+	static const SimdupComparer comparers[] = {
+		[SIMDUP_VECTORS_PLAIN] = {compare_plain, 0.55},
+		[SIMDUP_VECTORS_AVX2] = {compare_avx2, 0.22},
+		[SIMDUP_VECTORS_AVX512] = {compare_avx512, 0.07},
+	};
+
+	if (simdup_vectors == SIMDUP_VECTORS_UNKNOWN)
+		simdup_vectors = simdup_find_vectors();
+	return &comparers[simdup_vectors];
+#else
+	static const SimdupComparer plain = {compare_plain, 1.5};
+
+	return &plain;
 #endif
-	return most < simdup_widest_instructions ? most
-											 : simdup_widest_instructions;
 }
 
 SIMDUP_POPCNT_CLONES void

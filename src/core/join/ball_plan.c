@@ -175,7 +175,7 @@ plan_rows(Planning *p, int max_distance, double n, double m)
 	p->met_rows = p->cross ? m : n;
 	p->all = n + m;
 	p->pairs = p->rows * p->met_rows / (p->cross ? 1 : 2);
-	p->cost_of_compare = simdup_comparers[simdup_instructions()].cost;
+	p->cost_of_compare = simdup_comparer()->cost;
 }
 
 static SimdupBallPlan

@@ -393,7 +393,7 @@ begin_task(JoinTask *task, SimdupPairJoin *join)
 	work->join = join;
 	work->comparison = (SimdupComparison){&task->plan, -1, task->max_distance,
 										  found_in_run, work};
-	work->comparer = &simdup_comparers[simdup_instructions()];
+	work->comparer = simdup_comparer();
 	return work;
 }
 
