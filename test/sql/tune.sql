@@ -9,7 +9,7 @@ INSERT INTO letter SELECT g, ('x' || substr(md5(g::text), 1, 16))::bit(64)::bigi
 CREATE FUNCTION near(source regclass) RETURNS TABLE (max_distance int, n bigint) LANGUAGE plpgsql SET simdup.enable_join = off AS $$
 BEGIN
   RETURN QUERY EXECUTE format('SELECT d::int, (sum(count(*)) OVER (ORDER BY d) - (SELECT count(*) FROM %1$s WHERE fp IS NOT NULL))::bigint / 2
-    FROM (SELECT a.fp <~> b.fp AS d FROM %1$s AS a, %1$s AS b WHERE a.fp <~> b.fp <= 18) AS p GROUP BY d ORDER BY d', source);
+    FROM (SELECT a.fp <~> b.fp AS d FROM %1$s AS a, %1$s AS b WHERE simhash_within(a.fp, b.fp, 18)) AS p GROUP BY d ORDER BY d', source);
 END $$;
 -- unrelated rows: the estimate of false pairs is about right if there are enough
 CREATE TABLE all_pairs AS SELECT * FROM near('letter');
@@ -21,7 +21,7 @@ SELECT sum(n_found) AS n_found, count(*) FILTER (WHERE recommended) AS recommend
 CREATE VIEW many AS SELECT a.id * 2 + k AS key, CASE k WHEN 0 THEN fp ELSE (fp::bigint # ((1::bigint << a.id % 14) - 1))::simhash64 END AS fp
   FROM letter AS a, generate_series(0, 1) AS k;
 CREATE VIEW few AS SELECT * FROM many WHERE key < 3000;
-CREATE VIEW more AS SELECT * FROM many WHERE key < 9000;
+CREATE VIEW more AS SELECT * FROM many WHERE key < 6000;
 CREATE TABLE tuned AS
 SELECT 'few' AS source, * FROM simdup_tune('few', 12) JOIN near('few') USING (max_distance)
 UNION ALL SELECT 'more', * FROM simdup_tune('more', 12) JOIN near('more') USING (max_distance);
