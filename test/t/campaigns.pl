@@ -64,7 +64,9 @@ sub candidates
 	{
 		for my $j (1 .. $#$list)
 		{
-			$common[ $list->[$j] ]{$_}++ for map { $list->[$_] } @$list <= 20 ? 0 .. $j - 1 : grep { $_ < 10 || $_ == $j - 1 } 0 .. $j - 1;
+			my @before = @$list <= 20 || $j <= 10 ? 0 .. $j - 1 : (0 .. 9, $j - 1);
+
+			$common[ $list->[$j] ]{$_}++ for @$list[@before];
 		}
 	}
 	return @common;
@@ -73,15 +75,14 @@ sub candidates
 # The pairs of texts to compare: those that have most of the sample in common.
 sub pairs_to_compare
 {
-	my ($least, @texts) = @_;
-	my @common = candidates(@texts);
+	my ($least, $texts) = @_;
 	my @pairs;
 
-	for my $i (0 .. $#texts)
+	for my $i (0 .. $#$texts)
 	{
-		my $common = $common[$i] or next;
-		my $size = @{ $texts[$i]{shingles} };
-		my @near = grep { my $other = @{ $texts[$_]{shingles} }; $common->{$_} * 8 >= $least * ($size < $other ? $size : $other) } keys %$common;
+		my $common = $texts->[$i]{common} or next;
+		my $size = @{ $texts->[$i]{shingles} };
+		my @near = grep { my $other = @{ $texts->[$_]{shingles} }; $common->{$_} * 8 >= $least * ($size < $other ? $size : $other) } keys %$common;
 
 		@near = sort { $common->{$b} <=> $common->{$a} || $a <=> $b } @near;
 		push @pairs, map { [ $i, $_ ] } splice @near, 0, 16;
@@ -89,49 +90,61 @@ sub pairs_to_compare
 	return @pairs;
 }
 
-# What a text has in common with one before it: the share that counts, and whether they are relatives.
+# What a text has in common with one before it: the share that counts, and whether they are
+# relatives. Each pair is asked for by both models.
 sub common
 {
 	my ($text, $other) = @_;
-	my ($n, $counted, $passages, $before, %of_block) = (0, 0, 0, 0);
 
-	for my $shingle (@{ $other->{shingles} })
-	{
-		my $both = $text->{set}{$shingle};
+	return @{ $text->{with}{$other} //= do {
+			my ($n, $counted, $passages, $before, %of_block) = (0, 0, 0, 0);
 
-		$passages++ if $both && !$before;
-		$before = $both or next;
-		$n++;
-		$counted++ if $text->{block}{$shingle} eq '' || ++$of_block{ $text->{block}{$shingle} } <= 12;
-	}
-	my ($shorter, $longer) = sort { $a <=> $b } map { scalar @{ $_->{shingles} } } $text, $other;
-	my ($most) = sort { $b <=> $a } 0, map { $_ < 12 ? $_ : 12 } values %of_block;
+			for my $shingle (@{ $other->{shingles} })
+			{
+				my $block = $text->{block}{$shingle};
+				my $both = defined $block;
 
-	$counted = $n if $n >= 0.8 * $longer;
-	return ($counted / $shorter, $shorter >= 20 && $passages >= 3 && $counted - $most >= 0.06 * $shorter);
+				$passages++ if $both && !$before;
+				$before = $both or next;
+				$n++;
+				$counted++ if !$block || ++$of_block{$block} <= 12;
+			}
+			my ($shorter, $longer) = sort { $a <=> $b } map { scalar @{ $_->{shingles} } } $text, $other;
+			my ($most) = sort { $b <=> $a } 0, map { $_ < 12 ? $_ : 12 } values %of_block;
+
+			$counted = $n if $n >= 0.8 * $longer;
+			[ $counted / $shorter, $shorter >= 20 && $passages >= 3 && $counted - $most >= 0.06 * $shorter ]
+		}
+	};
 }
 
 # The block of each shingle of a text: the letters of the rarest one around it. Shingles of
-# fewer than 4 letters are no blocks, and those of this text alone part others.
+# fewer than 4 letters are no blocks, and those of this text alone part others. Blocks have
+# numbers, which %$number keeps by their letters, and %$block_of by the rarest shingle.
 sub blocks_of
 {
-	my ($holders, @shingles) = @_;
+	my ($holders, $number, $block_of, @shingles) = @_;
 	my @n = map { scalar @{ $holders->{$_} } } @shingles;
+	my @rounded = map { rounded($_) } @n;
 	my %block;
 
 	for my $i (0 .. $#shingles)
 	{
 		my ($from, $to, $rarest) = ($i, $i, $i);
 
+		$block{ $shingles[$i] } = 0;
+		next if $n[$i] < 4;
 		$from-- while $from > 0 && $i - $from < 4 && $n[ $from - 1 ] > 1;
 		$to++ while $to < $#n && $to - $i < 4 && $n[ $to + 1 ] > 1;
 		for ($from .. $to)
 		{
-			$rarest = $_ if $n[$_] >= 4 && rounded($n[$_]) < rounded($n[$rarest]);
+			$rarest = $_ if $n[$_] >= 4 && $rounded[$_] < $rounded[$rarest];
 		}
-		my @letters = @{ $holders->{ $shingles[$rarest] } };
+		$block{ $shingles[$i] } = $block_of->{ $shingles[$rarest] } //= do {
+			my @letters = @{ $holders->{ $shingles[$rarest] } };
 
-		$block{ $shingles[$i] } = $n[$i] < 4 ? '' : join ' ', rounded(scalar @letters), grep { defined } @letters[ 0 .. 63 ];
+			$number->{ join ' ', $rounded[$rarest], grep { defined } @letters[ 0 .. 63 ] } //= 1 + keys %$number;
+		};
 	}
 	return \%block;
 }
@@ -150,12 +163,13 @@ sub rounded
 sub texts_of
 {
 	my (@rows) = @_;
-	my (%number, @texts, @of, %holders);
+	my (%number, @texts, @of, %holders, %blocks, %block_of);
 
 	for my $i (0 .. $#rows)
 	{
 		my $content = $rows[$i]{content};
 
+		$of[$i] = undef;
 		next if !defined $content || $content !~ /\w/;
 		if (!defined $number{$content})
 		{
@@ -163,14 +177,16 @@ sub texts_of
 
 			$number{$content} = @texts;
 			push @{ $holders{$_} }, scalar @texts for @shingles;
-			push @texts, { row => $i, copies => 0, shingles => \@shingles, set => { map { $_ => 1 } @shingles }, partners => {} };
+			push @texts, { row => $i, copies => 0, shingles => \@shingles, partners => {} };
 		}
 		$of[$i] = $number{$content};
 		$texts[ $of[$i] ]{copies}++;
 	}
-	for my $text (@texts)
+	my @common = candidates(@texts);
+	for my $i (0 .. $#texts)
 	{
-		$text->{block} = blocks_of(\%holders, @{ $text->{shingles} });
+		$texts[$i]{common} = $common[$i];
+		$texts[$i]{block} = blocks_of(\%holders, \%blocks, \%block_of, @{ $texts[$i]{shingles} });
 	}
 	return (\@texts, \@of, \%holders);
 }
@@ -178,11 +194,10 @@ sub texts_of
 # The template of each row: the number of one of its rows, or its own.
 sub model_templates
 {
-	my ($min, @rows) = @_;
-	my ($texts, $of, $holders) = texts_of(@rows);
+	my ($min, $texts, $of, $holders) = @_;
 	my @template = templates_of($min, $texts, $holders);
 
-	return map { my $text = $of->[$_]; defined $text ? $texts->[ $template[$text] // $text ]{row} : $_ } 0 .. $#rows;
+	return map { my $text = $of->[$_]; defined $text ? $texts->[ $template[$text] // $text ]{row} : $_ } 0 .. $#$of;
 }
 
 # The template of each text: one of its texts, if it has one.
@@ -191,7 +206,7 @@ sub templates_of
 	my ($min, $texts, $holders) = @_;
 	my (@relatives, @template, %failed);
 
-	for (pairs_to_compare(0.06, @$texts))
+	for (pairs_to_compare(0.06, $texts))
 	{
 		my ($i, $j) = @$_;
 		my (undef, $related) = common($texts->[$i], $texts->[$j]);
@@ -200,17 +215,17 @@ sub templates_of
 		push @{ $relatives[$i] }, $j;
 		push @{ $relatives[$j] }, $i;
 	}
+	my @n_free = map { scalar @{ $_ // [] } } @relatives[ 0 .. $#$texts ];
 	while (1)
 	{
-		my ($seed, @members);
+		my $seed;
 
-		for my $i (grep { !defined $template[$_] && !$failed{$_} } 0 .. $#$texts)
+		for my $i (grep { $n_free[$_] >= 7 && !defined $template[$_] && !$failed{$_} } 0 .. $#$texts)
 		{
-			my @free = grep { !defined $template[$_] } @{ $relatives[$i] // [] };
-
-			($seed, @members) = ($i, $i, @free) if @free >= 7 && @free + 1 > @members;
+			$seed = $i if !defined $seed || $n_free[$i] > $n_free[$seed];
 		}
 		last unless defined $seed;
+		my @members = ($seed, grep { !defined $template[$_] } @{ $relatives[$seed] });
 		for my $round (1 .. 6)
 		{
 			my @before = @members;
@@ -221,7 +236,11 @@ sub templates_of
 		$failed{$seed} = 1;
 		next if @members < 8;
 		my ($name) = ((grep { $_ == $seed } @members), $members[0]);
-		$template[$_] = $name for @members;
+		for my $i (@members)
+		{
+			$template[$i] = $name;
+			$n_free[$_]-- for @{ $relatives[$i] // [] };
+		}
 	}
 	return @template;
 }
@@ -256,12 +275,11 @@ sub covered
 # The campaign of each row: the number of its center.
 sub model
 {
-	my ($min, @rows) = @_;
-	my ($texts, $of) = texts_of(@rows);
+	my ($min, $texts, $of) = @_;
 	my @texts = @$texts;
 	my @of = @$of;
 
-	for (pairs_to_compare($min, @texts))
+	for (pairs_to_compare($min, $texts))
 	{
 		my ($i, $j) = @$_;
 		my ($containment) = common($texts[$i], $texts[$j]);
@@ -269,41 +287,41 @@ sub model
 		$texts[$i]{partners}{$j} = $texts[$j]{partners}{$i} = $containment if $containment >= $min;
 	}
 
-	# which text takes most rows is kept up, and looked for among all
-	my (@taken, @is_center);
+	# which text takes most rows, the first of several; what it takes makes others fall
+	my (@taken, @is_center, @of_gain);
 	my @gain = map { my $text = $_; my $sum = $text->{copies}; $sum += $texts[$_]{copies} for keys %{ $text->{partners} }; $sum } @texts;
-	while (1)
+	push @{ $of_gain[ $gain[$_] ] }, $_ for 0 .. $#texts;
+	for my $gain (reverse 1 .. $#of_gain)
 	{
-		my $best;
-
-		for my $i (grep { !$taken[$_] } 0 .. $#texts)
+		for my $best (sort { $a <=> $b } @{ $of_gain[$gain] // [] })
 		{
-			$best = $i if !defined $best || $gain[$i] > $gain[$best];
+			next if $taken[$best];
+			if ($gain[$best] < $gain)
+			{
+				push @{ $of_gain[ $gain[$best] ] }, $best;
+				next;
+			}
+			$is_center[$best] = 1;
+			for my $i ($best, keys %{ $texts[$best]{partners} })
+			{
+				next if $taken[$i]++;
+				$gain[$_] -= $texts[$i]{copies} for keys %{ $texts[$i]{partners} };
+			}
 		}
-		last unless defined $best;
-		$is_center[$best] = 1;
-		for my $i ($best, keys %{ $texts[$best]{partners} })
-		{
-			next if $taken[$i]++;
-			$gain[$_] -= $texts[$i]{copies} for keys %{ $texts[$i]{partners} };
-		}
-		# the rest has nothing to take
-		last if $gain[$best] == $texts[$best]{copies} && !grep { !$taken[$_] && %{ $texts[$_]{partners} } } 0 .. $#texts;
 	}
-	$is_center[$_] //= !$taken[$_] for 0 .. $#texts;
 	my @center = map {
 		my $partners = $texts[$_]{partners};
 		my ($nearest) = $is_center[$_] ? $_ : sort { $partners->{$b} <=> $partners->{$a} || $a <=> $b } grep { $is_center[$_] } keys %$partners;
 		$nearest
 	} 0 .. $#texts;
-	return map { defined $of[$_] ? $texts[ $center[ $of[$_] ] ]{row} : $_ } 0 .. $#rows;
+	return map { defined $of[$_] ? $texts[ $center[ $of[$_] ] ]{row} : $_ } 0 .. $#of;
 }
 
 # The key of each row's campaign: that of its center, or else of its first row with one.
 sub model_keys
 {
-	my ($model, $min, @rows) = @_;
-	my @campaign = $model->($min, @rows);
+	my ($rows, @campaign) = @_;
+	my @rows = @$rows;
 	my %name;
 
 	for my $i (0 .. $#rows)
@@ -438,10 +456,11 @@ CREATE TEMP TABLE s (n serial, shingle text);
 SELECT simdup_hash(shingle) & 3 FROM s ORDER BY n;
 SQL
 	@hash{@shingles} = @hashes;
+	my @texts = texts_of(@rows);
 	for (([ simdup_campaign => \&model ], [ simdup_template => \&model_templates ]))
 	{
 		my ($function, $model) = @$_;
-		my @expected = model_keys($model, $min, @rows);
+		my @expected = model_keys(\@rows, $model->($min, @texts));
 		my $memory = one_of('', "SET work_mem = '64kB'; SET hash_mem_multiplier = 1;");
 		my @got = lines_of("$memory SELECT coalesce($function(key, content, $min) OVER (ORDER BY place), 'none') FROM $table ORDER BY place");
 		my @wrong = grep { $got[$_] ne $expected[$_] } 0 .. $#expected;
