@@ -260,7 +260,8 @@ sub covered
 		my @those = @{ $of{$shingle} };
 
 		next if @those < 3 || @those * 100 < @members || @those * 20 < @{ $holders->{$shingle} };
-		$cover{$_}{"@those[0, 1, -2, -1]"}++ for @{ $holders->{$shingle} };
+		my $phrase = "@those[0, 1, -2, -1]";
+		$cover{$_}{$phrase}++ for grep { !defined $template->[$_] } @{ $holders->{$shingle} };
 	}
 	return sort { $a <=> $b } grep {
 		my ($longest, @others) = sort { $b <=> $a } values %{ $cover{$_} };
@@ -268,7 +269,7 @@ sub covered
 		my $cover = $longest <= 12 ? $longest : 0;    # a footer is no part of a letter
 
 		$cover += $_ < 12 ? $_ : 12 for @others;
-		!defined $template->[$_] && $places >= 20 && $cover > 0 && $cover >= $min * ($places - ($longest > 12 ? $longest : 0))
+		$places >= 20 && $cover > 0 && $cover >= $min * ($places - ($longest > 12 ? $longest : 0))
 	} keys %cover;
 }
 
