@@ -553,7 +553,7 @@ SKIP:
 for my $timeout (10, 50, 150, 300)
 {
 	my (undef, $stdout, $stderr) = $node->psql('postgres',
-		"$little SET statement_timeout = $timeout; CREATE TEMP TABLE began AS SELECT clock_timestamp() AS at;\n\\set ON_ERROR_STOP 0\nSELECT $campaigns;\nRESET statement_timeout; SELECT extract(epoch FROM clock_timestamp() - at) * 1000 FROM began; SELECT count(*) FROM pg_ls_tmpdir()");
+		"$little CREATE TEMP TABLE began AS SELECT clock_timestamp() AS at; SET statement_timeout = $timeout;\n\\set ON_ERROR_STOP 0\nSELECT $campaigns;\nRESET statement_timeout; SELECT extract(epoch FROM clock_timestamp() - at) * 1000 FROM began; SELECT count(*) FROM pg_ls_tmpdir()");
 	my ($took, $files) = $stdout =~ /([\d.]+)\n(\d+)\z/;
 
 	like($stderr, qr/canceling statement due to statement timeout/, "campaigns are cancelled after $timeout ms");
