@@ -9,7 +9,6 @@
 #define SIMDUP_BATCH_ROWS_H
 
 #include "fmgr.h"
-#include "windowapi.h"
 
 #include "core/cluster/grouping.h"
 #include "pairs/stored_texts.h"
@@ -114,7 +113,7 @@ extern void simdup_check_room(uint32 n);
 extern uint32 simdup_rows_add(SimdupRows *rows, const SimdupRow *row);
 
 /*
- * The distinct fingerprints of a batch, each with its rows: fingerprints.c.
+ * The distinct fingerprints of a batch, each with its rows.
  *
  * A row has a position in the order of scopes and fingerprints. The rows of one
  * fingerprint stand at consecutive positions, in the order of their numbers. Both
@@ -188,29 +187,6 @@ extern void simdup_join_fingerprints(SimdupFingerprints *fingerprints,
 
 /* The next step, a join or other, is done when this share of all comparing is. */
 extern void simdup_show_join(SimdupFingerprints *fingerprints, double share);
-
-/* Windows: windows.c. */
-
-/* A call of a window function, from one partition of a statement to the next. */
-typedef struct SimdupWindowCall
-{
-	const char *function;
-	Oid key_type;
-	int64 n_read; /* rows of the partitions before */
-} SimdupWindowCall;
-
-/*
- * Return the call of a function with a key as its first argument: a struct of this
- * size that begins with it, zeroed in the first partition.
- */
-extern void *simdup_window_call(FunctionCallInfo fcinfo, Size size);
-
-/* Return the rows of the partition. */
-extern int64 simdup_window_rows(WindowObject winobj);
-
-/* Return an argument at a row of the partition, which are read in their order. */
-extern Datum simdup_window_argument(WindowObject winobj, int argument,
-									int64 row, bool *isnull);
 
 /* Set the bit of a position, in an array of bytes. */
 static inline void
