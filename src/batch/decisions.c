@@ -103,13 +103,6 @@ simdup_decisions_read(SimdupRows *rows, Oid table)
 	return d;
 }
 
-char *
-simdup_decided_key(const SimdupDecisionSet *d, uint32 number)
-{
-	return simdup_key_text(d->rows->key_type,
-						   simdup_keys_get(d->rows->keys, number, 0));
-}
-
 /* Append the chain of equal rows from a to b. */
 static void
 append_chain(StringInfo text, const SimdupDecisionSet *d, uint32 a, uint32 b)
@@ -126,7 +119,7 @@ append_chain(StringInfo text, const SimdupDecisionSet *d, uint32 a, uint32 b)
 			i = length - 1;
 		}
 		appendStringInfo(text, "%s%s", i > 0 ? " = " : "",
-						 simdup_decided_key(d, chain[i]));
+						 simdup_keys_text(d->rows->keys, chain[i]));
 	}
 	simdup_free(chain);
 }
@@ -171,8 +164,8 @@ tell_passed(const SimdupDecisionSet *d)
 						  (unsigned long) d->passed.n, (long long) d->passed.n),
 			errdetail(first->same ? "Rows %s and %s are not the same: %s."
 								  : "Rows %s and %s are the same: %s.",
-					  simdup_decided_key(d, first->a),
-					  simdup_decided_key(d, first->b),
+					  simdup_keys_text(d->rows->keys, first->a),
+					  simdup_keys_text(d->rows->keys, first->b),
 					  simdup_contradicted(d, first)),
 			errhint("Take decisions back with simdup_undecide."));
 }

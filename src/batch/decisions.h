@@ -31,10 +31,6 @@ typedef struct SimdupDecisionSet
 /* Read the decisions in the order in which they hold. */
 extern SimdupDecisionSet simdup_decisions_read(SimdupRows *rows, Oid table);
 
-/* Return a key as text. */
-extern char *simdup_decided_key(const SimdupDecisionSet *decided,
-								uint32 number);
-
 /*
  * Return why a decision was passed over: the chain of equal rows between its two, or
  * two chains and the place where they are not the same.

@@ -126,8 +126,9 @@ simdup_grouping_source(PG_FUNCTION_ARGS)
 	scope = source.type[SIMDUP_SOURCE_SCOPE];
 	entry = key_class(type);
 	if (OidIsValid(scope))
-		(void) simdup_keyids_begin(simdup_keys_begin(scope), scope,
-								   source.scope_collation);
+		(void) simdup_keyids_begin(simdup_keys_begin(scope,
+													 SIMDUP_KEYS_IN_MEMORY),
+								   scope, source.scope_collation);
 	/* the caller's rights; only a report reads the day, and checks all columns */
 	if (!only_key)
 	{

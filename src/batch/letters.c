@@ -259,44 +259,32 @@ simdup_letters_end(SimdupLetters *letters)
 {
 	simdup_tempfile_close(letters->holders);
 	simdup_tempfile_close(letters->shingles);
-	simdup_free(letters->list);
+	simdup_free(letters->list.bytes);
 	simdup_free(letters->starts);
 	simdup_free(letters->size);
-}
-
-/* Return items of a file from an offset on, in memory or in the room. */
-static const void *
-read_list(SimdupLetters *letters, SimdupTempFile *file, uint64 offset,
-		  Size bytes)
-{
-	const char *in_memory = simdup_tempfile_bytes(file);
-
-	if (in_memory != NULL)
-		return in_memory + offset;
-	letters->list = simdup_grow(letters->list, &letters->room, bytes, 1);
-	simdup_tempfile_read(file, (int64) offset, letters->list, bytes);
-	return letters->list;
 }
 
 const SimdupShared *
 simdup_letter_shingles(SimdupLetters *letters, uint32 letter, Size *n)
 {
 	*n = letters->starts[letter + 1] - letters->starts[letter];
-	return read_list(letters, letters->shingles,
-					 letters->starts[letter] * sizeof(SimdupShared),
-					 *n * sizeof(SimdupShared));
+	return simdup_tempfile_get(letters->shingles,
+							   (int64) (letters->starts[letter] *
+										sizeof(SimdupShared)),
+							   *n * sizeof(SimdupShared), &letters->list);
 }
 
 const uint32 *
 simdup_shingle_holders(void *arg, uint64 id, Size *n)
 {
 	SimdupLetters *letters = arg;
-	uint64 offset = id * sizeof(uint32);
+	int64 offset = (int64) (id * sizeof(uint32));
 	uint32 n_holders;
 
-	simdup_tempfile_read(letters->holders, (int64) offset, &n_holders,
+	simdup_tempfile_read(letters->holders, offset, &n_holders,
 						 sizeof(n_holders));
 	*n = n_holders;
-	return read_list(letters, letters->holders, offset + sizeof(uint32),
-					 *n * sizeof(uint32));
+	return simdup_tempfile_get(letters->holders,
+							   offset + (int64) sizeof(n_holders),
+							   *n * sizeof(uint32), &letters->list);
 }

@@ -52,8 +52,7 @@ typedef struct SimdupLetters
 	 */
 	SimdupTempFile *sharers;
 	SimdupPairSort *candidates;
-	void *list; /* that was returned last */
-	Size room;	/* bytes */
+	SimdupBuffer list; /* that was returned last */
 } SimdupLetters;
 
 /* Find the letters. */

@@ -245,8 +245,7 @@ quoted(const char *string)
 static char *
 key_of(const ReportRows *r, uint32 row)
 {
-	return simdup_key_text(r->grouping.rows->key_type,
-						   simdup_keys_get(r->grouping.rows->keys, row, 0));
+	return simdup_keys_text(r->grouping.rows->keys, row);
 }
 
 /* Return a scope as JSON. */
@@ -255,9 +254,7 @@ scope_json(const SimdupGrouping *grouping, uint32 scope)
 {
 	if (scope == 0)
 		return pstrdup("null");
-	return quoted(simdup_key_text(grouping->source.type[SIMDUP_SOURCE_SCOPE],
-								  simdup_keys_get(grouping->rows->scope_keys,
-												  scope - 1, 0)));
+	return quoted(simdup_keys_text(grouping->rows->scope_keys, scope - 1));
 }
 
 static DateADT

@@ -106,7 +106,10 @@ simdup_rows_feed(const SimdupFeed *feed, const SimdupOptions *options)
 	rows->sort = simdup_pairsort_begin(feed->budget / 2);
 	rows->key_type = feed->key_type;
 	if (OidIsValid(feed->key_type))
-		rows->keys = simdup_keys_begin(feed->key_type);
+		rows->keys =
+			simdup_keys_begin(feed->key_type, feed->finds_keys
+												  ? SIMDUP_KEYS_IN_MEMORY
+												  : (Size) feed->budget / 4);
 	if (feed->finds_keys)
 	{
 		rows->numbers = simdup_keyids_begin(rows->keys, feed->key_type,
@@ -115,7 +118,8 @@ simdup_rows_feed(const SimdupFeed *feed, const SimdupOptions *options)
 	}
 	if (OidIsValid(feed->scope_type))
 	{
-		rows->scope_keys = simdup_keys_begin(feed->scope_type);
+		rows->scope_keys =
+			simdup_keys_begin(feed->scope_type, SIMDUP_KEYS_IN_MEMORY);
 		rows->scopes = simdup_keyids_begin(rows->scope_keys, feed->scope_type,
 										   feed->scope_collation);
 	}
@@ -171,8 +175,6 @@ add_key(SimdupRows *rows, const SimdupRow *row)
 	if (rows->numbers == NULL)
 	{
 		simdup_keys_add(rows->keys, row->key);
-		if (simdup_pairsort_disk(rows->sort) > 0)
-			simdup_keys_spill(rows->keys);
 		return;
 	}
 	key = simdup_keys_take(rows->keys, row->key);
@@ -303,23 +305,16 @@ simdup_rows_distinct(SimdupRows *rows)
 	store_sorted(fingerprints, rows->sort);
 	simdup_pairsort_end(rows->sort);
 	rows->sort = NULL;
-	fingerprints->numbers = simdup_tempfile_bytes(fingerprints->number_file);
-	fingerprints->in_memory =
-		simdup_tempfile_bytes(fingerprints->fingerprint_file);
 	return fingerprints;
 }
 
 SimdupFingerprint
 simdup_fingerprint_at(SimdupFingerprints *fingerprints, int64 index)
 {
-	SimdupFingerprint fingerprint;
-
-	if (fingerprints->in_memory != NULL)
-		return fingerprints->in_memory[index];
-	simdup_tempfile_read(fingerprints->fingerprint_file,
-						 index * (int64) sizeof(fingerprint), &fingerprint,
-						 sizeof(fingerprint));
-	return fingerprint;
+	return *(const SimdupFingerprint *)
+		simdup_tempfile_get(fingerprints->fingerprint_file,
+							index * (int64) sizeof(SimdupFingerprint),
+							sizeof(SimdupFingerprint), &fingerprints->buffer);
 }
 
 bool
@@ -365,14 +360,11 @@ simdup_fingerprints_by_row(SimdupFingerprints *fingerprints, uint64 *fps,
 uint32
 simdup_row_at(SimdupFingerprints *fingerprints, uint32 position)
 {
-	uint32 number;
-
-	if (fingerprints->numbers != NULL)
-		return fingerprints->numbers[position];
-	simdup_tempfile_read(fingerprints->number_file,
-						 (int64) position * (int64) sizeof(number), &number,
-						 sizeof(number));
-	return number;
+	return *(const uint32 *) simdup_tempfile_get(fingerprints->number_file,
+												 (int64) position *
+													 (int64) sizeof(uint32),
+												 sizeof(uint32),
+												 &fingerprints->buffer);
 }
 
 /* Near pairs */

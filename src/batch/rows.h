@@ -54,8 +54,8 @@ typedef struct SimdupRows
 
 	SimdupStoredTexts *contents; /* to compare; NULL: they do not count */
 	/* A number for each scope, from 1; NULL is scope 0. */
-	SimdupKeyIds *scopes;	/* NULL: there are none */
-	SimdupKeys *scope_keys; /* stay in memory */
+	SimdupKeyIds *scopes; /* NULL: there are none */
+	SimdupKeys *scope_keys;
 
 	int64 n_before; /* rows of earlier batches, for progress messages */
 	uint32 n;		/* rows with a fingerprint */
@@ -134,9 +134,7 @@ typedef struct SimdupFingerprints
 	int64 n;
 	SimdupTempFile *number_file;	  /* by position */
 	SimdupTempFile *fingerprint_file; /* ascending in each scope */
-	/* the same where they are in memory, else NULL */
-	const uint32 *numbers;
-	const SimdupFingerprint *in_memory;
+	SimdupBuffer buffer;			  /* of one item */
 	/* by scope: where its fingerprints begin; one more */
 	uint32 *scope_starts;
 	uint32 n_scopes;

@@ -229,17 +229,12 @@ const SimdupNear *
 simdup_near_list(void *arg, uint32 row, size_t *n)
 {
 	SimdupNearLists *lists = arg;
-	const SimdupNear *in_memory = simdup_tempfile_bytes(lists->file);
 	uint64 start = lists->starts[row];
 
 	*n = lists->starts[row + 1] - start;
-	if (in_memory != NULL)
-		return in_memory + start;
-	lists->near =
-		simdup_grow(lists->near, &lists->room, *n + 1, sizeof(SimdupNear));
-	simdup_tempfile_read(lists->file, (int64) (start * sizeof(SimdupNear)),
-						 lists->near, *n * sizeof(SimdupNear));
-	return lists->near;
+	return simdup_tempfile_get(lists->file,
+							   (int64) (start * sizeof(SimdupNear)),
+							   *n * sizeof(SimdupNear), &lists->buffer);
 }
 
 void
@@ -247,7 +242,7 @@ simdup_near_lists_end(SimdupNearLists *lists)
 {
 	simdup_tempfile_close(lists->file);
 	simdup_free(lists->starts);
-	simdup_free(lists->near);
+	simdup_free(lists->buffer.bytes);
 	pfree(lists);
 }
 

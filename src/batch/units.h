@@ -49,9 +49,8 @@ extern void simdup_join_units(SimdupBatchUnits *units, int max_distance,
 typedef struct SimdupNearLists
 {
 	SimdupTempFile *file;
-	uint64 *starts;	  /* by row, and one more */
-	SimdupNear *near; /* of one row */
-	Size room;
+	uint64 *starts;		 /* by row, and one more */
+	SimdupBuffer buffer; /* of one row */
 } SimdupNearLists;
 
 /* List sorted pairs: two rows, and the weight of the second for the first. */

@@ -322,7 +322,8 @@ find_clusters(Clusters *clusters, WindowObject winobj, ClusterCall *call)
 	call->call.n_read += n;
 	old = MemoryContextSwitchTo(GetMemoryChunkContext(clusters));
 	clusters->cluster = simdup_alloc((Size) n * sizeof(uint32));
-	clusters->keys = simdup_keys_begin(call->call.key_type);
+	clusters->keys =
+		simdup_keys_begin(call->call.key_type, SIMDUP_KEYS_IN_MEMORY);
 	rows = simdup_rows_feed(&feed, &call->options);
 	read_rows(winobj, call, rows, n, clusters->cluster);
 	group = simdup_find_groups(simdup_rows_distinct(rows), NULL, NULL, NULL);
@@ -534,7 +535,7 @@ find_components(Components *components, FunctionCallInfo fcinfo,
 		ereport(ERROR, errcode(ERRCODE_UNDEFINED_FUNCTION),
 				errmsg("could not identify a comparison function for type %s",
 					   format_type_be(call->key_type)));
-	components->keys = simdup_keys_begin(call->key_type);
+	components->keys = simdup_keys_begin(call->key_type, SIMDUP_KEYS_IN_MEMORY);
 	components->row_key = simdup_alloc((Size) n * sizeof(uint32));
 	context = AllocSetContextCreate(CurrentMemoryContext, "simdup components",
 									ALLOCSET_DEFAULT_SIZES);
