@@ -20,7 +20,6 @@
 #include "utils/memutils.h"
 
 #include "batch/groups.h"
-#include "batch/units.h"
 #include "core/compare/resemblance.h"
 #include "core/fingerprint/hamming.h"
 #include "core/host.h"

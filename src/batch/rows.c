@@ -226,12 +226,9 @@ simdup_rows_add(SimdupRows *rows, const SimdupRow *row)
 static SimdupTempFile *
 create_file(const SimdupRows *rows, Size size)
 {
-	SimdupTempFile *file = simdup_tempfile_create();
-
 	/* 64 bytes a row are enough for all: 20 for both files, 44 for the join */
-	simdup_tempfile_cache(file, (Size) rows->budget / 64 * size,
-						  (Size) rows->n * size);
-	return file;
+	return simdup_tempfile_create_cached((Size) rows->budget / 64 * size,
+										 (Size) rows->n * size);
 }
 
 /* Store a fingerprint after its last row, if it has any. */
@@ -455,9 +452,6 @@ simdup_join_fingerprints(SimdupFingerprints *fingerprints, int max_distance,
 							.sink = sink,
 							.arg = arg,
 							.elements = {.cross = side_of != NULL}};
-	const uint32 *starts = fingerprints->scope_starts;
-	uint32 n_scopes = fingerprints->n_scopes;
-	Size most = 0; /* fingerprints of a scope */
 
 	if (fingerprints->show == 0)
 		simdup_show_join(fingerprints, 1);
@@ -469,14 +463,7 @@ simdup_join_fingerprints(SimdupFingerprints *fingerprints, int max_distance,
 										   .progress = show_share,
 										   .arg = &join,
 										   .helpers = simdup_workers()};
-	for (uint32 scope = 0; scope < n_scopes; scope++)
-		most = Max(most, starts[scope + 1] - starts[scope]);
-	if (side_of != NULL) /* some are on both sides */
-		most *= 2;
-	join.elements.room = Min(most, (Size) join.elements.capacity);
-	join.elements.elements =
-		simdup_alloc(join.elements.room * sizeof(SimdupElement));
-	for (uint32 scope = 0; scope < n_scopes; scope++)
+	for (uint32 scope = 0; scope < fingerprints->n_scopes; scope++)
 		join_scope(&join, scope);
 	simdup_elements_end(&join.elements);
 }

@@ -12,7 +12,7 @@
 
 #include "miscadmin.h"
 
-#include "batch/units.h"
+#include "batch/rows.h"
 #include "core/host.h"
 #include "core/search/sort.h"
 
@@ -207,8 +207,7 @@ simdup_near_lists(SimdupPairSort *sort, uint32 n_rows, Size memory)
 	uint64 pair;
 	uint64 weight;
 
-	lists->file = simdup_tempfile_create();
-	simdup_tempfile_cache(lists->file, memory, 0);
+	lists->file = simdup_tempfile_create_cached(memory, 0);
 	lists->starts = simdup_alloc0(((Size) n_rows + 1) * sizeof(uint64));
 	simdup_pairsort_perform(sort);
 	while (simdup_pairsort_get(sort, &pair, &weight))

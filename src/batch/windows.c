@@ -21,7 +21,7 @@
 #include "utils/typcache.h"
 #include "windowapi.h"
 
-#include "batch/units.h"
+#include "batch/rows.h"
 #include "core/cluster/components.h"
 #include "core/compare/resemblance.h"
 #include "core/host.h"

@@ -87,7 +87,6 @@ begin_sets(SimdupShingling shingling)
 	SimdupStoredTexts *contents = palloc0(sizeof(SimdupStoredTexts));
 
 	contents->shingling = shingling;
-	contents->sets = simdup_tempfile_create();
 	for (int i = 0; i < 2; i++)
 	{
 		contents->loaded_context[i] =
@@ -241,9 +240,11 @@ simdup_stored_texts_finish(SimdupStoredTexts *contents, Size memory)
 	contents->slots = simdup_alloc(contents->n_slots * sizeof(SummarySlot));
 	for (uint32 i = 0; i < contents->n_slots; i++)
 		contents->slots[i].number = NO_NUMBER;
-	simdup_tempfile_cache(contents->sets,
-						  memory - Min(memory, n_slots * sizeof(SummarySlot)),
-						  0);
+	contents->sets =
+		simdup_tempfile_create_cached(memory -
+										  Min(memory,
+											  n_slots * sizeof(SummarySlot)),
+									  0);
 }
 
 uint32

@@ -50,9 +50,10 @@ simdup_tempfile_limit(SimdupTempFile *file, Size memory)
 	file->most_bytes = Max(memory, MIN_IN_MEMORY);
 }
 
-void
-simdup_tempfile_cache(SimdupTempFile *file, Size memory, Size expected)
+SimdupTempFile *
+simdup_tempfile_create_cached(Size memory, Size expected)
 {
+	SimdupTempFile *file = simdup_tempfile_create();
 	Size n_pages = memory / (2 * sizeof(FilePage *) + sizeof(FilePage));
 
 	simdup_tempfile_limit(file, memory);
@@ -62,6 +63,7 @@ simdup_tempfile_cache(SimdupTempFile *file, Size memory, Size expected)
 		file->bytes = repalloc_huge(file->bytes, expected);
 		file->room = expected;
 	}
+	return file;
 }
 
 Size

@@ -37,12 +37,12 @@ typedef struct SimdupBuffer
 
 extern SimdupTempFile *simdup_tempfile_create(void);
 /*
- * Keep a new file in memory up to this size. For a longer file, keep the pages that
- * were read, up to the same size. Without this call the two sizes are 64 and 128 kB.
- * Make room for the size that is expected of the file, 0 if unknown.
+ * Create a file that stays in memory up to this size. A longer file keeps the pages that
+ * were read, up to the same size. Else the two sizes are 64 and 128 kB. Make room
+ * for the size that is expected of the file, 0 if unknown.
  */
-extern void simdup_tempfile_cache(SimdupTempFile *file, Size memory,
-								  Size expected);
+extern SimdupTempFile *simdup_tempfile_create_cached(Size memory,
+													 Size expected);
 /* Keep a new file in memory up to this size. Keep few pages of a longer one. */
 extern void simdup_tempfile_limit(SimdupTempFile *file, Size memory);
 /* Return the bytes of a file in memory, and those on disk. */
