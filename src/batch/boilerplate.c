@@ -15,6 +15,10 @@
 #include "utils/memutils.h"
 
 #include "batch/rows.h"
+#include "core/compare/passages.h"
+#include "core/fingerprint/hash.h"
+#include "core/host.h"
+#include "core/search/sort.h"
 #include "server/arguments.h"
 
 /* Texts by which a run is judged, and which must have it at least. */
@@ -40,7 +44,7 @@ typedef struct Search
 {
 	/* the texts of the source, by row */
 	int content; /* column */
-	SimdupStoredTexts *contents;
+	SimdupKeys *contents;
 	uint32 n;
 	int64 n_null;
 	MemoryContext row_context; /* of one row; then reset */
@@ -60,7 +64,7 @@ static SimdupUtf8
 text_of(const Search *search, uint32 row)
 {
 	return simdup_text_to_utf8(
-		DatumGetTextPP(simdup_stored_texts_get(search->contents, row)));
+		DatumGetTextPP(simdup_keys_get(search->contents, row, 0)));
 }
 
 /* Sample the runs of all texts. This takes 16 bytes a row. */
@@ -230,8 +234,7 @@ store_text(void *arg, TupleTableSlot *slot)
 		return;
 	}
 	simdup_check_room(search->n);
-	simdup_stored_texts_add(search->contents,
-							slot->tts_values[search->content]);
+	simdup_keys_add(search->contents, slot->tts_values[search->content]);
 	simdup_progress_done(++search->n);
 }
 
@@ -245,9 +248,7 @@ read_texts(Search *search, FunctionCallInfo fcinfo)
 							   SIMDUP_SOURCE_TEXTS);
 
 	search->content = source.place[SIMDUP_SOURCE_CONTENT];
-	search->contents = simdup_stored_texts_begin((SimdupShingling){0}, 0);
-	(void) simdup_stored_texts_expect(search->contents,
-									  source.type[SIMDUP_SOURCE_CONTENT]);
+	search->contents = simdup_keys_begin(source.type[SIMDUP_SOURCE_CONTENT], 0);
 	simdup_progress_phase("reading", 0);
 	simdup_source_read(&source, store_text, search);
 	if (search->n_null > 0)
@@ -255,7 +256,6 @@ read_texts(Search *search, FunctionCallInfo fcinfo)
 									  "skipped %lld rows without a text",
 									  (unsigned long) search->n_null,
 									  (long long) search->n_null));
-	simdup_stored_texts_finish(search->contents, 0);
 }
 
 PG_FUNCTION_INFO_V1(simdup_boilerplate);
@@ -294,7 +294,7 @@ simdup_boilerplate(PG_FUNCTION_ARGS)
 			!simdup_wordset_has(&search.refused.runs, run))
 			judge_run(&search, &search.frequent[i], result);
 	}
-	simdup_stored_texts_end(search.contents);
+	simdup_keys_end(search.contents);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(context);
 	return (Datum) 0;

@@ -1,18 +1,44 @@
 /*
  * campaigns.c
- *	  The campaigns and templates of a batch: candidates, partners and relatives.
+ *	  The campaigns and templates of a batch: letters by the shingles that they share,
+ *	  candidates, partners and relatives.
+ *
+ * A letter is a unit with a shingle of three words. It has each of its shingles once,
+ * at a place: places are numbered in the order of first occurrence. One sort brings
+ * together the letters of each shingle, another one the shared shingles of each
+ * letter. Only shingles that another letter has, too, are kept.
  *
  * Each letter is compared with the candidates before it that share most of its
- * sample. Partners and relatives are sorted and listed, on disk beyond their memory.
- * At most 60 bytes a row stay.
+ * sample. Partners and relatives are sorted and listed. All lists are on disk beyond
+ * their memory. At most 60 bytes a row stay.
  */
 #include "postgres.h"
 #include "compat.h"
 
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
+#include "utils/memutils.h"
 
-#include "batch/letters.h"
+#include "batch/rows.h"
+#include "core/fingerprint/hash.h"
+#include "core/host.h"
+#include "text/minhash64.h"
+
+/* A letter of fewer shingles has all of them in its sample. */
+#define ALL_SAMPLED 20
+
+/*
+ * A block has shingles that are in LEAST_OF_BLOCK letters or more: each in about as
+ * many letters, of which the first BLOCK_SAMPLE are the same.
+ */
+#define LEAST_OF_BLOCK 4
+#define BLOCK_SAMPLE 64
+
+/*
+ * A place is a row, 25 bits for a shingle of it (SIMDUP_MAX_SHINGLES), and these bits.
+ * They say whether the shingle is sampled, and later have the high bits of its block.
+ */
+#define PLACE_SHIFT 7
 
 /* The candidates that a letter is compared with. */
 #define MOST_CANDIDATES 16
@@ -30,9 +56,308 @@
 /* Places on either side of one that may give it their block. */
 #define AROUND 4
 
+/* Letters */
+
+/*
+ * A shared shingle of a letter. Shingles that stand in the same letters are one block.
+ * It has the rarity of its shingles above the hash of their letters.
+ */
+typedef struct Shared
+{
+	uint32 id;
+	uint32 begins : 1;	   /* the place before it is not shared */
+	uint32 block_high : 7; /* the bits above block_low */
+	uint32 block_low;
+} Shared;
+
+#define BLOCK_HASH_BITS 28
+
+/* Return the block; 0: one of its own, because few letters have the shingle. */
+static inline uint64
+block_of_shared(Shared shared)
+{
+	return (uint64) shared.block_high << 32 | shared.block_low;
+}
+
+/* One shingle of SAMPLED is in the sample of its letter. */
+#define SAMPLED 4
+
+typedef struct Letters
+{
+	SimdupRows *rows;
+	int64 memory;	/* of a sort or a file */
+	uint32 *size;	/* by row: shingles; 0: no letter */
+	uint64 *starts; /* by row, and one more: in the file of shingles */
+	SimdupTempFile *shingles; /* Shared, by row and place */
+	uint64 next_id;			  /* of a shared shingle */
+	/* of templates, by id: the number of letters, and the letters; or NULL */
+	SimdupTempFile *holders;
+	/*
+	 * Lists of letters with a common sampled shingle. Sorted by row: where such a
+	 * list is, and how many letters of it are candidates.
+	 */
+	SimdupTempFile *sharers;
+	SimdupPairSort *candidates;
+	SimdupBuffer list; /* that was returned last */
+} Letters;
+
+/* A letter as it is read. */
+typedef struct LetterShingles
+{
+	SimdupWordSet seen;
+	SimdupHashes shingles; /* distinct, in order */
+} LetterShingles;
+
+/* Take shingles in their order: a SimdupElementSink. */
+static void
+take_shingles(void *arg, const uint64_t *hashes, size_t n)
+{
+	LetterShingles *reading = arg;
+	SimdupHashes *list = &reading->shingles;
+
+	list->hashes = simdup_grow(list->hashes, &list->size, list->n + n,
+							   sizeof(*list->hashes));
+	for (size_t i = 0; i < n; i++)
+		if (simdup_new_shingle(&reading->seen, hashes[i]))
+			list->hashes[list->n++] = hashes[i];
+}
+
+/* Sort all shingles, each with its letter, its place, and whether it is sampled. */
+static void
+read_letters(Letters *letters, const uint32 *unit, SimdupPairSort *sort)
+{
+	SimdupRows *rows = letters->rows;
+	MemoryContext old = MemoryContextSwitchTo(rows->row_context);
+
+	simdup_progress_phase("sampling texts", rows->n);
+	for (uint32 row = 0; row < rows->n; row++)
+	{
+		LetterShingles reading = {0};
+		SimdupUtf8 content;
+
+		CHECK_FOR_INTERRUPTS();
+		if (unit[row] != row)
+			continue;
+		content = simdup_text_to_utf8(
+			DatumGetTextPP(simdup_stored_texts_get(rows->contents, row)));
+		simdup_folded_elements(rows->options.shingling, content.bytes,
+							   content.len, take_shingles, &reading);
+		letters->size[row] = (uint32) reading.shingles.n;
+		for (uint32 i = 0; i < letters->size[row]; i++)
+		{
+			uint64 hash = reading.shingles.hashes[i];
+			bool sampled =
+				hash % SAMPLED == 0 || letters->size[row] < ALL_SAMPLED;
+
+			simdup_pairsort_put(sort, hash,
+								(uint64) row << 32 | i << PLACE_SHIFT |
+									sampled);
+		}
+		MemoryContextReset(rows->row_context);
+		simdup_progress_done(row);
+	}
+	MemoryContextSwitchTo(old);
+	simdup_pairsort_perform(sort);
+}
+
+/* List the n letters that have a sampled shingle, and sort the candidates of each. */
+static void
+list_sharers(Letters *letters, const uint32 *sharers, uint32 n)
+{
+	uint64 start =
+		(uint64) simdup_tempfile_size(letters->sharers) / sizeof(uint32);
+
+	if (n < 2)
+		return;
+	simdup_tempfile_append(letters->sharers, sharers, n * sizeof(uint32));
+	for (uint32 i = 1; i < n; i++)
+	{
+		uint32 n_first = simdup_first_candidates(n, i);
+
+		simdup_pairsort_put(letters->candidates, sharers[i],
+							start << 8 | n_first);
+		if (n_first < i)
+			simdup_pairsort_put(letters->candidates, sharers[i],
+								(start + i - 1) << 8 | 1);
+	}
+}
+
+/* Return the block of shingles that n letters have: n by its first 7 bits, and a hash. */
+static uint64
+block_of(uint32 n, const uint32 *holders)
+{
+	uint64 hash = 0;
+	uint32 exponent = 0;
+
+	if (n < LEAST_OF_BLOCK)
+		return 0;
+	for (uint32 i = 0; i < Min(n, BLOCK_SAMPLE); i++)
+		hash = simdup_mix64(hash * SIMDUP_GOLDEN + holders[i]);
+	while (n >> exponent >= 128)
+		exponent++;
+	return ((uint64) (64 * exponent) + (n >> exponent)) << BLOCK_HASH_BITS |
+		   hash >> (64 - BLOCK_HASH_BITS);
+}
+
+/* End a shingle of n letters. */
+static void
+end_shingle(Letters *letters, SimdupPairSort *shared, const uint64 *at,
+			uint32 *holders, uint32 n)
+{
+	uint64 id = letters->next_id;
+	uint32 n_sharers = 0;
+	uint64 block;
+
+	if (n < 2)
+		return;
+	if (id > PG_UINT32_MAX)
+		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				errmsg("too many common words for one partition"));
+	for (uint32 i = 0; i < n; i++)
+		holders[i] = (uint32) (at[i] >> 32);
+	letters->next_id++;
+	if (letters->holders != NULL)
+	{
+		simdup_tempfile_append(letters->holders, &n, sizeof(n));
+		simdup_tempfile_append(letters->holders, holders, n * sizeof(uint32));
+		letters->next_id += n;
+	}
+	block = block_of(n, holders);
+	for (uint32 i = 0; i < n; i++)
+	{
+		bool sampled = (at[i] & 1) != 0;
+
+		simdup_pairsort_put(shared, (at[i] ^ sampled) | block >> 32,
+							id << 32 | (uint32) block);
+		if (sampled)
+			holders[n_sharers++] = holders[i];
+	}
+	list_sharers(letters, holders, n_sharers);
+}
+
+/* Find the letters of each shingle. */
+static void
+list_holders(Letters *letters, SimdupPairSort *sort, SimdupPairSort *shared)
+{
+	Size n_rows = (Size) letters->rows->n + 1;
+	uint64 *at = simdup_alloc(n_rows * sizeof(uint64));
+	uint32 *holders = simdup_alloc(n_rows * sizeof(uint32));
+	uint32 n = 0;
+	uint64 last = 0;
+	uint64 hash;
+
+	while (simdup_pairsort_get(sort, &hash, &at[n]))
+	{
+		if (hash != last)
+		{
+			uint64 first = at[n];
+
+			end_shingle(letters, shared, at, holders, n);
+			at[0] = first;
+			n = 0;
+		}
+		last = hash;
+		n++;
+	}
+	end_shingle(letters, shared, at, holders, n);
+	simdup_free(at);
+	simdup_free(holders);
+}
+
+/* List the shared shingles of each letter. */
+static void
+list_shingles(Letters *letters, SimdupPairSort *sort)
+{
+	uint64 at;
+	uint64 last = PG_UINT64_MAX - 1; /* no place is the next one */
+	uint64 shingle;
+
+	while (simdup_pairsort_get(sort, &at, &shingle))
+	{
+		Shared shared = {.id = (uint32) (shingle >> 32),
+						 .begins = at >> PLACE_SHIFT != last + 1,
+						 .block_high = (uint32) at,
+						 .block_low = (uint32) shingle};
+
+		last = at >> PLACE_SHIFT;
+		simdup_tempfile_append(letters->shingles, &shared, sizeof(shared));
+		letters->starts[(at >> 32) + 1]++;
+	}
+	for (uint32 row = 0; row < letters->rows->n; row++)
+		letters->starts[row + 1] += letters->starts[row];
+}
+
+/* Find the letters. */
+static void
+letters_begin(Letters *letters, const SimdupBatchUnits *units)
+{
+	SimdupRows *rows = units->fingerprints->rows;
+	Size n = (Size) rows->n + 1;
+	SimdupPairSort *sort = simdup_pairsort_begin(rows->budget / 4);
+	SimdupPairSort *shared;
+
+	*letters = (Letters){.rows = rows, .memory = rows->budget / 8};
+	letters->size = simdup_alloc0(n * sizeof(uint32));
+	letters->starts = simdup_alloc0(n * sizeof(uint64));
+	read_letters(letters, units->rows.unit, sort);
+	if (rows->options.method == SIMDUP_TEMPLATES)
+		letters->holders =
+			simdup_tempfile_create_cached((Size) letters->memory, 0);
+	letters->sharers = simdup_tempfile_create_cached((Size) letters->memory, 0);
+	letters->shingles =
+		simdup_tempfile_create_cached((Size) rows->budget / 4, 0);
+	letters->candidates = simdup_pairsort_begin(letters->memory);
+	shared = simdup_pairsort_begin(rows->budget / 4);
+	list_holders(letters, sort, shared);
+	simdup_pairsort_end(sort);
+	simdup_pairsort_perform(shared);
+	list_shingles(letters, shared);
+	simdup_pairsort_end(shared);
+	simdup_pairsort_perform(letters->candidates);
+}
+
+static void
+letters_end(Letters *letters)
+{
+	simdup_tempfile_close(letters->holders);
+	simdup_tempfile_close(letters->shingles);
+	simdup_free(letters->list.bytes);
+	simdup_free(letters->starts);
+	simdup_free(letters->size);
+}
+
+/* Return the shared shingles of a letter, until the next list. */
+static const Shared *
+letter_shingles(Letters *letters, uint32 letter, Size *n)
+{
+	*n = letters->starts[letter + 1] - letters->starts[letter];
+	return simdup_tempfile_get(letters->shingles,
+							   (int64) (letters->starts[letter] *
+										sizeof(Shared)),
+							   *n * sizeof(Shared), &letters->list);
+}
+
+/* Return the letters that have a shingle, until the next list. */
+static const uint32 *
+shingle_holders(void *arg, uint64 id, Size *n)
+{
+	Letters *letters = arg;
+	int64 offset = (int64) (id * sizeof(uint32));
+	uint32 n_holders;
+
+	simdup_tempfile_read(letters->holders, offset, &n_holders,
+						 sizeof(n_holders));
+	*n = n_holders;
+	return simdup_tempfile_get(letters->holders,
+							   offset + (int64) sizeof(n_holders),
+							   *n * sizeof(uint32), &letters->list);
+}
+
+/* Campaigns */
+
 typedef struct Campaigns
 {
-	SimdupLetters letters;
+	Letters letters;
 	double least;		  /* the share that these have in common */
 	SimdupPairSort *near; /* partners or relatives: see simdup_near_lists */
 	/* by row: the sampled shingles in common with this letter */
@@ -59,9 +384,9 @@ alloc_by_row(const SimdupRows *rows)
  * words of a footer by chance, so their shingle is in more letters than the footer.
  */
 static uint64
-block_around(const SimdupShared *shared, Size n, Size place)
+block_around(const Shared *shared, Size n, Size place)
 {
-	uint64 rarest = simdup_shared_block(shared[place]);
+	uint64 rarest = block_of_shared(shared[place]);
 	Size from = place;
 	Size end = place + 1;
 
@@ -71,10 +396,9 @@ block_around(const SimdupShared *shared, Size n, Size place)
 		end++;
 	for (Size i = from; i < end; i++)
 	{
-		uint64 block = simdup_shared_block(shared[i]);
+		uint64 block = block_of_shared(shared[i]);
 
-		if (block > 0 &&
-			block >> SIMDUP_BLOCK_HASH_BITS < rarest >> SIMDUP_BLOCK_HASH_BITS)
+		if (block > 0 && block >> BLOCK_HASH_BITS < rarest >> BLOCK_HASH_BITS)
 			rarest = block;
 	}
 	return rarest;
@@ -85,8 +409,7 @@ static void
 set_letter(Campaigns *c, uint32 letter)
 {
 	Size n;
-	const SimdupShared *shared =
-		simdup_letter_shingles(&c->letters, letter, &n);
+	const Shared *shared = letter_shingles(&c->letters, letter, &n);
 	SimdupSortItem *blocks = simdup_alloc((n + 1) * sizeof(SimdupSortItem));
 
 	c->letter = letter;
@@ -134,7 +457,7 @@ compare(Campaigns *c, uint32 other)
 	double containment;
 	uint64 bits;
 	Size n;
-	const SimdupShared *shared = simdup_letter_shingles(&c->letters, other, &n);
+	const Shared *shared = letter_shingles(&c->letters, other, &n);
 
 	memset(c->of_block, 0, ((Size) c->n_blocks + 1) * sizeof(uint32));
 	for (Size i = 0; i < n; i++)
@@ -186,8 +509,7 @@ compare_candidates(Campaigns *c, uint32 letter)
 		uint32 n_common = c->n_common[row];
 
 		c->n_common[row] = 0;
-		if (n_common * 2 * SIMDUP_SAMPLED >=
-			c->least * Min(size[letter], size[row]))
+		if (n_common * 2 * SAMPLED >= c->least * Min(size[letter], size[row]))
 			c->candidates[n++] =
 				(SimdupSortItem){PG_UINT32_MAX - n_common, row};
 	}
@@ -258,14 +580,14 @@ static void
 put_shingles(void *arg, uint32 letter, SimdupPairSort *sort)
 {
 	Size n;
-	const SimdupShared *shared = simdup_letter_shingles(arg, letter, &n);
+	const Shared *shared = letter_shingles(arg, letter, &n);
 
 	for (Size i = 0; i < n; i++)
 		simdup_pairsort_put(sort, shared[i].id, letter);
 }
 
 static uint32 *
-find_templates(SimdupLetters *letters, SimdupNearLists *relatives)
+find_templates(Letters *letters, SimdupNearLists *relatives)
 {
 	simdup_progress_phase("finding templates", 0);
 	return simdup_find_templates(
@@ -277,7 +599,7 @@ find_templates(SimdupLetters *letters, SimdupNearLists *relatives)
 								 .relatives = simdup_near_list,
 								 .lists = relatives,
 								 .put_shingles = put_shingles,
-								 .holders = simdup_shingle_holders,
+								 .holders = shingle_holders,
 								 .arg = letters});
 }
 
@@ -290,7 +612,7 @@ simdup_find_campaigns(const SimdupBatchUnits *units)
 	bool by_template = rows->options.method == SIMDUP_TEMPLATES;
 	uint32 *center;
 
-	simdup_letters_begin(&c.letters, units);
+	letters_begin(&c.letters, units);
 	c.least = by_template ? RELATED_SHARE : rows->options.min_containment;
 	c.near = simdup_pairsort_begin(c.letters.memory);
 	compare_letters(&c);
@@ -298,7 +620,7 @@ simdup_find_campaigns(const SimdupBatchUnits *units)
 	center = by_template ? find_templates(&c.letters, near)
 						 : find_centers(rows, units->rows.unit, near);
 	simdup_near_lists_end(near);
-	simdup_letters_end(&c.letters);
+	letters_end(&c.letters);
 	for (uint32 row = 0; row < rows->n; row++)
 	{
 		uint32 first = units->rows.unit[row];

@@ -17,7 +17,6 @@
 #include "utils/memutils.h"
 
 #include "batch/groups.h"
-#include "batch/units.h"
 #include "core/compare/resemblance.h"
 #include "server/arguments.h"
 #include "type/simhash64.h"
@@ -239,8 +238,7 @@ quoted(const char *string)
 static char *
 key_of(const ReportRows *r, uint32 row)
 {
-	return simdup_key_text(r->grouping.rows->key_type,
-						   simdup_keys_get(r->grouping.rows->keys, row, 0));
+	return simdup_keys_text(r->grouping.rows->keys, row);
 }
 
 /* Return a scope as JSON. */
@@ -249,9 +247,7 @@ scope_json(const SimdupGrouping *grouping, uint32 scope)
 {
 	if (scope == 0)
 		return pstrdup("null");
-	return quoted(simdup_key_text(grouping->source.type[SIMDUP_SOURCE_SCOPE],
-								  simdup_keys_get(grouping->rows->scope_keys,
-												  scope - 1, 0)));
+	return quoted(simdup_keys_text(grouping->rows->scope_keys, scope - 1));
 }
 
 static DateADT

@@ -343,8 +343,10 @@ put_pair(const Review *r, const OpenPair *pair, const SimdupDecision *passed,
 	bool is_passed = passed != NULL;
 	Datum values[9] = {Int64GetDatum(id),
 					   Int64GetDatum(other),
-					   CStringGetTextDatum(simdup_decided_key(d, pair->a)),
-					   CStringGetTextDatum(simdup_decided_key(d, pair->b)),
+					   CStringGetTextDatum(
+						   simdup_keys_text(d->rows->keys, pair->a)),
+					   CStringGetTextDatum(
+						   simdup_keys_text(d->rows->keys, pair->b)),
 					   Int32GetDatum(pair->distance),
 					   Int64GetDatum(pair->decides),
 					   Float8GetDatum(pair->moves),

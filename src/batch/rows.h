@@ -1,6 +1,7 @@
 /*
  * rows.h
- *	  The rows of a batch, its distinct fingerprints, and which of these are near.
+ *	  The rows of a batch, its distinct fingerprints, which of these are near, and the
+ *	  groups of rows.
  *
  * A row has a key and a fingerprint, and perhaps a scope and a content. Rows are
  * numbered from 0 in the order in which they come.
@@ -8,7 +9,7 @@
 #ifndef SIMDUP_BATCH_ROWS_H
 #define SIMDUP_BATCH_ROWS_H
 
-#include "windowapi.h"
+#include "fmgr.h"
 
 #include "core/cluster/grouping.h"
 #include "pairs/stored_texts.h"
@@ -54,8 +55,8 @@ typedef struct SimdupRows
 
 	SimdupStoredTexts *contents; /* to compare; NULL: they do not count */
 	/* A number for each scope, from 1; NULL is scope 0. */
-	SimdupKeyIds *scopes;	/* NULL: there are none */
-	SimdupKeys *scope_keys; /* stay in memory */
+	SimdupKeyIds *scopes; /* NULL: there are none */
+	SimdupKeys *scope_keys;
 
 	int64 n_before; /* rows of earlier batches, for progress messages */
 	uint32 n;		/* rows with a fingerprint */
@@ -113,7 +114,7 @@ extern void simdup_check_room(uint32 n);
 extern uint32 simdup_rows_add(SimdupRows *rows, const SimdupRow *row);
 
 /*
- * The distinct fingerprints of a batch, each with its rows: fingerprints.c.
+ * The distinct fingerprints of a batch, each with its rows.
  *
  * A row has a position in the order of scopes and fingerprints. The rows of one
  * fingerprint stand at consecutive positions, in the order of their numbers. Both
@@ -134,9 +135,7 @@ typedef struct SimdupFingerprints
 	int64 n;
 	SimdupTempFile *number_file;	  /* by position */
 	SimdupTempFile *fingerprint_file; /* ascending in each scope */
-	/* the same where they are in memory, else NULL */
-	const uint32 *numbers;
-	const SimdupFingerprint *in_memory;
+	SimdupBuffer buffer;			  /* of one item */
 	/* by scope: where its fingerprints begin; one more */
 	uint32 *scope_starts;
 	uint32 n_scopes;
@@ -188,29 +187,6 @@ extern void simdup_join_fingerprints(SimdupFingerprints *fingerprints,
 /* The next step, a join or other, is done when this share of all comparing is. */
 extern void simdup_show_join(SimdupFingerprints *fingerprints, double share);
 
-/* Windows: windows.c. */
-
-/* A call of a window function, from one partition of a statement to the next. */
-typedef struct SimdupWindowCall
-{
-	const char *function;
-	Oid key_type;
-	int64 n_read; /* rows of the partitions before */
-} SimdupWindowCall;
-
-/*
- * Return the call of a function with a key as its first argument: a struct of this
- * size that begins with it, zeroed in the first partition.
- */
-extern void *simdup_window_call(FunctionCallInfo fcinfo, Size size);
-
-/* Return the rows of the partition. */
-extern int64 simdup_window_rows(WindowObject winobj);
-
-/* Return an argument at a row of the partition, which are read in their order. */
-extern Datum simdup_window_argument(WindowObject winobj, int argument,
-									int64 row, bool *isnull);
-
 /* Set the bit of a position, in an array of bytes. */
 static inline void
 simdup_set_bit(uint8 *bits, uint32 position)
@@ -223,5 +199,71 @@ simdup_get_bit(const uint8 *bits, uint32 position)
 {
 	return (bits[position / 8] >> position % 8) & 1;
 }
+
+/* The rows as core/cluster/grouping.h takes them, and their groups: units.c. */
+
+/*
+ * Group the rows: return the first row of each row's group, or the center of its
+ * campaign. The sink gets each near pair of fingerprints once, as their first rows.
+ * The constraints and the sink may be NULL.
+ */
+extern uint32 *simdup_find_groups(SimdupFingerprints *fingerprints,
+								  const SimdupConstraints *constraints,
+								  SimdupRowPairSink sink, void *sink_arg);
+
+/* The rest is shared by units.c, methods.c and campaigns.c. */
+
+typedef struct SimdupBatchUnits
+{
+	SimdupUnits rows;
+	SimdupFingerprints *fingerprints; /* its rows' context holds all of this */
+	SimdupStoredTexts *contents;	  /* NULL: each fingerprint is one unit */
+	/*
+	 * by unit: the next one of its fingerprint that may resemble others, or
+	 * SIMDUP_NO_ROW; NULL without contents
+	 */
+	uint32 *next;
+	SimdupRowPairSink sink; /* of fingerprints, until these were joined once */
+	void *sink_arg;
+} SimdupBatchUnits;
+
+/* Find the units of a batch. Free rows.unit. */
+extern void simdup_units_begin(SimdupBatchUnits *units,
+							   SimdupFingerprints *fingerprints);
+
+/*
+ * Take each pair of near units once. With sides, a unit of the first side comes with
+ * another one of the second. Pairs of one fingerprint are left out if rows.same_fp is
+ * set.
+ */
+extern void simdup_join_units(SimdupBatchUnits *units, int max_distance,
+							  SimdupSideOf side_of, SimdupRowPairSink take,
+							  void *arg);
+
+/* Lists of near rows, by row. They are in a file, which stays in memory if it fits. */
+typedef struct SimdupNearLists
+{
+	SimdupTempFile *file;
+	uint64 *starts;		 /* by row, and one more */
+	SimdupBuffer buffer; /* of one row */
+} SimdupNearLists;
+
+/* List sorted pairs: two rows, and the weight of the second for the first. */
+extern SimdupNearLists *simdup_near_lists(SimdupPairSort *sort, uint32 n_rows,
+										  Size memory);
+
+/* Return the list of a row, until the next call: a SimdupNearOf. */
+extern const SimdupNear *simdup_near_list(void *lists, uint32 row, size_t *n);
+extern void simdup_near_lists_end(SimdupNearLists *lists);
+
+/* Put two rows and a weight into a sort for that. */
+static inline void
+simdup_put_near(SimdupPairSort *sort, uint32 row, uint32 near, uint64 weight)
+{
+	simdup_pairsort_put(sort, (uint64) row << 32 | near, weight);
+}
+
+/* Return the center of each row's campaign: a unit. */
+extern uint32 *simdup_find_campaigns(const SimdupBatchUnits *units);
 
 #endif /* SIMDUP_BATCH_ROWS_H */

@@ -12,7 +12,9 @@
 
 #include "miscadmin.h"
 
-#include "batch/units.h"
+#include "batch/rows.h"
+#include "core/host.h"
+#include "core/search/sort.h"
 
 /* Cut a fingerprint into units by the numbers of contents. */
 static void
@@ -205,8 +207,7 @@ simdup_near_lists(SimdupPairSort *sort, uint32 n_rows, Size memory)
 	uint64 pair;
 	uint64 weight;
 
-	lists->file = simdup_tempfile_create();
-	simdup_tempfile_cache(lists->file, memory, 0);
+	lists->file = simdup_tempfile_create_cached(memory, 0);
 	lists->starts = simdup_alloc0(((Size) n_rows + 1) * sizeof(uint64));
 	simdup_pairsort_perform(sort);
 	while (simdup_pairsort_get(sort, &pair, &weight))
@@ -227,17 +228,12 @@ const SimdupNear *
 simdup_near_list(void *arg, uint32 row, size_t *n)
 {
 	SimdupNearLists *lists = arg;
-	const SimdupNear *in_memory = simdup_tempfile_bytes(lists->file);
 	uint64 start = lists->starts[row];
 
 	*n = lists->starts[row + 1] - start;
-	if (in_memory != NULL)
-		return in_memory + start;
-	lists->near =
-		simdup_grow(lists->near, &lists->room, *n + 1, sizeof(SimdupNear));
-	simdup_tempfile_read(lists->file, (int64) (start * sizeof(SimdupNear)),
-						 lists->near, *n * sizeof(SimdupNear));
-	return lists->near;
+	return simdup_tempfile_get(lists->file,
+							   (int64) (start * sizeof(SimdupNear)),
+							   *n * sizeof(SimdupNear), &lists->buffer);
 }
 
 void
@@ -245,7 +241,7 @@ simdup_near_lists_end(SimdupNearLists *lists)
 {
 	simdup_tempfile_close(lists->file);
 	simdup_free(lists->starts);
-	simdup_free(lists->near);
+	simdup_free(lists->buffer.bytes);
 	pfree(lists);
 }
 

@@ -1,6 +1,7 @@
 /*
  * windows.c
- *	  simdup_cluster and simdup_campaign: which rows of a partition belong together.
+ *	  simdup_cluster, simdup_campaign and simdup_component: which rows of a partition
+ *	  belong together.
  *
  * On its first row a window function reads its partition once, forwards. A
  * partition that the server keeps on disk is slow to read in any other order. The
@@ -13,10 +14,15 @@
 
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/typcache.h"
+#include "windowapi.h"
 
-#include "batch/units.h"
+#include "batch/rows.h"
+#include "core/cluster/components.h"
 #include "core/compare/resemblance.h"
 #include "server/arguments.h"
 #include "type/simhash64.h"
@@ -27,10 +33,69 @@
 /* The shingles of which simdup_campaign counts those in both of two texts. */
 static const SimdupShingling campaign_shingling = {SIMDUP_SHINGLE_WORD, 3};
 
-/* What a statement's call of either function has. */
+/* Windows */
+
+/* A call of a window function, from one partition of a statement to the next. */
+typedef struct WindowCall
+{
+	const char *function;
+	Oid key_type;
+	int64 n_read; /* rows of the partitions before */
+} WindowCall;
+
+/*
+ * Return the call of a function with a key as its first argument: a struct of this
+ * size that begins with it, zeroed in the first partition.
+ */
+static void *
+window_call(FunctionCallInfo fcinfo, Size size)
+{
+	FmgrInfo *flinfo = fcinfo->flinfo;
+	WindowCall *call = flinfo->fn_extra;
+
+	if (call != NULL)
+		return call;
+	call = MemoryContextAllocZero(flinfo->fn_mcxt, size);
+	call->function =
+		MemoryContextStrdup(flinfo->fn_mcxt, get_func_name(flinfo->fn_oid));
+	call->key_type = get_fn_expr_argtype(flinfo, 0);
+	if (!OidIsValid(call->key_type))
+		elog(ERROR, "could not determine the type of the keys");
+	return flinfo->fn_extra = call;
+}
+
+/*
+ * Return the rows of the partition. The window functions of the server count rows by
+ * 32 bits when they seek.
+ */
+static int64
+window_rows(WindowObject winobj)
+{
+	int64 n = WinGetPartitionRowCount(winobj);
+
+	if (n > PG_INT32_MAX)
+		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				errmsg("too many rows for one partition"),
+				errdetail("A partition has at most %d rows.", PG_INT32_MAX));
+	return n;
+}
+
+/* Return an argument at a row of the partition, which are read in their order. */
+static Datum
+window_argument(WindowObject winobj, int argument, int64 row, bool *isnull)
+{
+	bool isout;
+
+	return WinGetFuncArgInPartition(winobj, argument, (int) row,
+									WINDOW_SEEK_HEAD, false, isnull, &isout);
+}
+
+/* Clusters */
+
+/* What a statement's call of simdup_cluster or simdup_campaign has. */
 typedef struct ClusterCall
 {
-	SimdupWindowCall call;
+	WindowCall call;
 	/* arguments; -1: this form of the function has none */
 	int fp;
 	int content;
@@ -57,54 +122,10 @@ typedef struct Clusters
 	uint32 n_keys;
 } Clusters;
 
-/* Windows */
-
-void *
-simdup_window_call(FunctionCallInfo fcinfo, Size size)
-{
-	FmgrInfo *flinfo = fcinfo->flinfo;
-	SimdupWindowCall *call = flinfo->fn_extra;
-
-	if (call != NULL)
-		return call;
-	call = MemoryContextAllocZero(flinfo->fn_mcxt, size);
-	call->function =
-		MemoryContextStrdup(flinfo->fn_mcxt, get_func_name(flinfo->fn_oid));
-	call->key_type = get_fn_expr_argtype(flinfo, 0);
-	if (!OidIsValid(call->key_type))
-		elog(ERROR, "could not determine the type of the keys");
-	return flinfo->fn_extra = call;
-}
-
-/* The window functions of the server count rows by 32 bits when they seek. */
-int64
-simdup_window_rows(WindowObject winobj)
-{
-	int64 n = WinGetPartitionRowCount(winobj);
-
-	if (n > PG_INT32_MAX)
-		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				errmsg("too many rows for one partition"),
-				errdetail("A partition has at most %d rows.", PG_INT32_MAX));
-	return n;
-}
-
-Datum
-simdup_window_argument(WindowObject winobj, int argument, int64 row,
-					   bool *isnull)
-{
-	bool isout;
-
-	return WinGetFuncArgInPartition(winobj, argument, (int) row,
-									WINDOW_SEEK_HEAD, false, isnull, &isout);
-}
-
-/* Arguments */
-
 static ClusterCall *
 cluster_call(FunctionCallInfo fcinfo)
 {
-	ClusterCall *call = simdup_window_call(fcinfo, sizeof(ClusterCall));
+	ClusterCall *call = window_call(fcinfo, sizeof(ClusterCall));
 
 	if (call->fp != 0)
 		return call;
@@ -179,8 +200,6 @@ find_options(FunctionCallInfo fcinfo, WindowObject winobj, ClusterCall *call,
 	}
 }
 
-/* Rows */
-
 /* Read a row. Its values last until the memory of rows is reset. */
 static SimdupRow
 read_row(WindowObject winobj, const ClusterCall *call, bool has_content,
@@ -190,7 +209,7 @@ read_row(WindowObject winobj, const ClusterCall *call, bool has_content,
 
 	if (call->fp > 0)
 	{
-		Datum fp = simdup_window_argument(winobj, call->fp, number, &row.no_fp);
+		Datum fp = window_argument(winobj, call->fp, number, &row.no_fp);
 
 		if (row.no_fp)
 			return row;
@@ -199,7 +218,7 @@ read_row(WindowObject winobj, const ClusterCall *call, bool has_content,
 	if (!has_content)
 		return row;
 	row.content =
-		simdup_window_argument(winobj, call->content, number, &row.no_content);
+		window_argument(winobj, call->content, number, &row.no_content);
 	if (call->fp > 0 || row.no_content)
 		return row;
 	row.content = PointerGetDatum(PG_DETOAST_DATUM_PACKED(row.content));
@@ -229,8 +248,6 @@ read_rows(WindowObject winobj, const ClusterCall *call, SimdupRows *rows,
 	}
 	MemoryContextSwitchTo(rows->context);
 }
-
-/* Clusters */
 
 /*
  * Find the cluster of each of n rows. At first, `cluster` lists the n_taken rows that
@@ -275,7 +292,7 @@ name_campaigns(Clusters *clusters, WindowObject winobj, uint32 n,
 		CHECK_FOR_INTERRUPTS();
 		if (clusters->cluster[row] != FIRST)
 			continue;
-		key = simdup_window_argument(winobj, 0, row, &isnull);
+		key = window_argument(winobj, 0, row, &isnull);
 		if (!isnull)
 			name_cluster(clusters, row, key);
 		MemoryContextReset(row_context);
@@ -287,7 +304,7 @@ name_campaigns(Clusters *clusters, WindowObject winobj, uint32 n,
 static void
 find_clusters(Clusters *clusters, WindowObject winobj, ClusterCall *call)
 {
-	int64 n = simdup_window_rows(winobj);
+	int64 n = window_rows(winobj);
 	SimdupFeed feed = {.function = call->call.function,
 					   .budget = (int64) get_hash_memory_limit(),
 					   .content_type = TEXTOID,
@@ -302,7 +319,8 @@ find_clusters(Clusters *clusters, WindowObject winobj, ClusterCall *call)
 	call->call.n_read += n;
 	old = MemoryContextSwitchTo(GetMemoryChunkContext(clusters));
 	clusters->cluster = simdup_alloc((Size) n * sizeof(uint32));
-	clusters->keys = simdup_keys_begin(call->call.key_type);
+	clusters->keys =
+		simdup_keys_begin(call->call.key_type, SIMDUP_KEYS_IN_MEMORY);
 	rows = simdup_rows_feed(&feed, &call->options);
 	read_rows(winobj, call, rows, n, clusters->cluster);
 	group = simdup_find_groups(simdup_rows_distinct(rows), NULL, NULL, NULL);
@@ -368,4 +386,192 @@ Datum
 simdup_template(PG_FUNCTION_ARGS)
 {
 	return cluster_key(fcinfo, SIMDUP_TEMPLATES);
+}
+
+/*
+ * Components
+ *
+ * Keys get numbers as they come, and union-find over the numbers forgets each
+ * pair at once. So memory grows with the keys, some 40 bytes each, and by one
+ * number a pair.
+ */
+
+/* In the memory of a partition. */
+typedef struct Components
+{
+	SimdupKeys *keys; /* by number; NULL: not yet */
+	/* by row: the number of one of its keys; later, of its component's smallest key */
+	uint32 *row_key;
+} Components;
+
+/* While they are found. */
+typedef struct Finding
+{
+	SimdupKeyIds *numbers; /* of the keys */
+	uint32 *parent;		   /* by number of a key */
+	uint32 n;
+	Size capacity;
+
+	/* keys that wait to be looked up, two a pair, and the rows of these */
+	Datum waiting[SIMDUP_MANY_KEYS];
+	uint32 rows[SIMDUP_MANY_KEYS / 2];
+	int n_waiting;
+	int most_waiting; /* 2 where keys live no longer than their row */
+} Finding;
+
+/*
+ * Look up the keys that wait, and join the components of each pair. New keys are
+ * components of their own.
+ */
+static void
+join_waiting(Components *components, Finding *finding)
+{
+	uint32 numbers[SIMDUP_MANY_KEYS];
+	int n = finding->n_waiting;
+
+	simdup_keyids_get(finding->numbers, finding->waiting, n, numbers);
+	finding->parent =
+		simdup_grow(finding->parent, &finding->capacity,
+					simdup_keyids_count(finding->numbers), sizeof(uint32));
+	for (; finding->n < simdup_keyids_count(finding->numbers); finding->n++)
+		finding->parent[finding->n] = finding->n;
+	for (int i = 0; i < n; i++)
+		__builtin_prefetch(&finding->parent[numbers[i]]);
+	for (int i = 0; i < n; i += 2)
+	{
+		simdup_components_join(finding->parent, numbers[i], numbers[i + 1]);
+		components->row_key[finding->rows[i / 2]] = numbers[i];
+	}
+	finding->n_waiting = 0;
+}
+
+/* Read the pairs. A row with one key is a pair of it with itself. */
+static void
+read_pairs(Components *components, Finding *finding, WindowObject winobj,
+		   WindowCall *call, int64 n, MemoryContext row_context)
+{
+	MemoryContext context = MemoryContextSwitchTo(row_context);
+
+	simdup_progress_phase("reading", 0);
+	for (int64 i = 0; i < n; i++)
+	{
+		bool no_a;
+		bool no_b;
+		Datum a = window_argument(winobj, 0, i, &no_a);
+		Datum b;
+
+		CHECK_FOR_INTERRUPTS();
+		if (!no_a && finding->most_waiting == 2)
+			a = datumCopy(a, false, get_typlen(call->key_type));
+		b = window_argument(winobj, 1, i, &no_b);
+		components->row_key[i] = SIMDUP_NO_NUMBER;
+		if (no_a && no_b)
+			continue;
+		finding->rows[finding->n_waiting / 2] = (uint32) i;
+		finding->waiting[finding->n_waiting++] =
+			simdup_keys_take(components->keys, no_a ? b : a);
+		finding->waiting[finding->n_waiting++] =
+			simdup_keys_take(components->keys, no_b ? a : b);
+		if (finding->n_waiting < finding->most_waiting)
+			continue;
+		MemoryContextSwitchTo(context);
+		join_waiting(components, finding);
+		MemoryContextSwitchTo(row_context);
+		MemoryContextReset(row_context);
+		simdup_progress_done(call->n_read + i);
+	}
+	MemoryContextSwitchTo(context);
+	join_waiting(components, finding);
+}
+
+/*
+ * Name each component by its smallest key: turn the parent of each key into that
+ * key's number.
+ */
+static void
+name_components(const Components *components, Finding *finding,
+				FmgrInfo *compare, Oid collation)
+{
+	uint32 *parent = finding->parent;
+	uint32 *smallest =
+		simdup_alloc(((Size) finding->n + 1) * sizeof(uint32)); /* by root */
+
+	/* a parent is never larger than its child, so one ascending pass does it */
+	for (uint32 i = 0; i < finding->n; i++)
+	{
+		uint32 root = parent[i] = parent[parent[i]];
+
+		simdup_check_interrupts_at(i);
+		if (root == i ||
+			DatumGetInt32(
+				FunctionCall2Coll(compare, collation,
+								  simdup_keys_get(components->keys, i, 0),
+								  simdup_keys_get(components->keys,
+												  smallest[root], 1))) < 0)
+			smallest[root] = i;
+	}
+	for (uint32 i = 0; i < finding->n; i++)
+		parent[i] = smallest[parent[i]];
+	simdup_free(smallest);
+}
+
+/* Find the components of a partition, and leave nothing else behind. */
+static void
+find_components(Components *components, FunctionCallInfo fcinfo,
+				WindowObject winobj, WindowCall *call)
+{
+	MemoryContext old =
+		MemoryContextSwitchTo(GetMemoryChunkContext(components));
+	TypeCacheEntry *type =
+		lookup_type_cache(call->key_type, TYPECACHE_CMP_PROC_FINFO);
+	int64 n = window_rows(winobj);
+	MemoryContext context;
+	Finding *finding;
+
+	if (!OidIsValid(type->cmp_proc_finfo.fn_oid))
+		ereport(ERROR, errcode(ERRCODE_UNDEFINED_FUNCTION),
+				errmsg("could not identify a comparison function for type %s",
+					   format_type_be(call->key_type)));
+	components->keys = simdup_keys_begin(call->key_type, SIMDUP_KEYS_IN_MEMORY);
+	components->row_key = simdup_alloc((Size) n * sizeof(uint32));
+	context = AllocSetContextCreate(CurrentMemoryContext, "simdup components",
+									ALLOCSET_DEFAULT_SIZES);
+	MemoryContextSwitchTo(context);
+	simdup_progress_begin(call->function, call->n_read > 0);
+	finding = palloc0(sizeof(Finding));
+	finding->numbers = simdup_keyids_begin(components->keys, call->key_type,
+										   PG_GET_COLLATION());
+	finding->parent = simdup_grow(NULL, &finding->capacity, 16, sizeof(uint32));
+	finding->most_waiting = get_typbyval(call->key_type) ? SIMDUP_MANY_KEYS : 2;
+	read_pairs(components, finding, winobj, call, n,
+			   AllocSetContextCreate(context, "simdup row",
+									 ALLOCSET_SMALL_SIZES));
+	name_components(components, finding, &type->cmp_proc_finfo,
+					PG_GET_COLLATION());
+	for (int64 i = 0; i < n; i++)
+		if (components->row_key[i] != SIMDUP_NO_NUMBER)
+			components->row_key[i] = finding->parent[components->row_key[i]];
+	call->n_read += n;
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(context);
+}
+
+PG_FUNCTION_INFO_V1(simdup_component);
+/* simdup_component(a, b) */
+Datum
+simdup_component(PG_FUNCTION_ARGS)
+{
+	WindowObject winobj = PG_WINDOW_OBJECT();
+	Components *components =
+		WinGetPartitionLocalMemory(winobj, sizeof(Components));
+	uint32 key;
+
+	SIMDUP_REFUSE_NULL_TREATMENT(winobj, fcinfo);
+	if (components->keys == NULL)
+		find_components(components, fcinfo, winobj,
+						window_call(fcinfo, sizeof(WindowCall)));
+	key = components->row_key[WinGetCurrentPosition(winobj)];
+	if (key == SIMDUP_NO_NUMBER)
+		PG_RETURN_NULL();
+	return simdup_keys_get(components->keys, key, 0);
 }

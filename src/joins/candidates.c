@@ -456,11 +456,10 @@ begin_groups(NearJoinState *state)
 	SimdupKeySearch *search = &state->search;
 
 	for (int side = 0; side < (search->reads_once ? 1 : 2); side++)
-	{
-		search->groups[side] = simdup_tempfile_create();
-		simdup_tempfile_cache(search->groups[side], search->memory / 48,
-							  state->inputs[side].n_keyed * sizeof(uint32));
-	}
+		search->groups[side] =
+			simdup_tempfile_create_cached(search->memory / 48,
+										  state->inputs[side].n_keyed *
+											  sizeof(uint32));
 	if (search->reads_once)
 		search->groups[1] = search->groups[0];
 	search->n_keys =

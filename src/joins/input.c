@@ -109,7 +109,7 @@ add_row(SimdupRowStore *store, TupleTableSlot *slot)
 MinimalTuple
 simdup_rowstore_get(SimdupRowStore *store, uint32 number, int buffer)
 {
-	const char *bytes = simdup_tempfile_bytes(store->rows);
+	const char *bytes = store->rows->bytes;
 	int64 offset = (int64) number * (int64) MAXALIGN(store->length);
 	uint32 len = store->length;
 	MemoryContext old;

@@ -19,7 +19,10 @@
 #include "server/spill.h"
 
 #define NO_NUMBER PG_UINT32_MAX
+
+/* Offsets of sets that are not in the file. */
 #define NO_SET INT64CONST(-1)
+#define MADE_ONCE INT64CONST(-2)
 
 /*
  * What is known of a set without its words: their number, and for shingles which
@@ -49,7 +52,6 @@ typedef struct SummarySlot
 
 struct SimdupStoredTexts
 {
-	MemoryContext set_context; /* reset after each set that is made */
 	SimdupShingling shingling;
 	bool by_sketch;	 /* contents are sketches, not texts */
 	int sketch_bits; /* of the first sketch */
@@ -61,17 +63,17 @@ struct SimdupStoredTexts
 	Size room;
 	uint32 most_numbers;  /* contents beyond have a number for each row */
 	SimdupPairSort *late; /* their hashes and rows */
-	Size n_bytes; /* of the contents there; beyond the memory it goes to disk */
-	Size memory;
 	Datum (*get)(void *arg, uint32 number); /* a content by its number */
 	void *arg;
-	SimdupTempFile *sets; /* summary, words */
-	int64 *set_at;		  /* by number: offset in the file, or NO_SET */
+	SimdupTempFile *sets; /* summary, words; of those that were made twice */
+	int64 *set_at; /* by number: offset in the file, if it is not below 0 */
 	SummarySlot *slots;
 	uint32 n_slots;
 	SummarySlot compared; /* the row that is compared with others */
+	/* two sets at hand, each in a context of its own */
 	SimdupHashes loaded[2];
 	uint32 loaded_number[2];
+	MemoryContext loaded_context[2];
 };
 
 /* Begin a store, without a place for contents. */
@@ -80,15 +82,12 @@ begin_sets(SimdupShingling shingling)
 {
 	SimdupStoredTexts *contents = palloc0(sizeof(SimdupStoredTexts));
 
-	contents->set_context =
-		AllocSetContextCreate(CurrentMemoryContext, "simdup shingle set",
-							  ALLOCSET_DEFAULT_SIZES);
 	contents->shingling = shingling;
-	contents->sets = simdup_tempfile_create();
 	for (int i = 0; i < 2; i++)
 	{
-		contents->loaded[i].hashes =
-			simdup_grow(NULL, &contents->loaded[i].size, 1, sizeof(uint64));
+		contents->loaded_context[i] =
+			AllocSetContextCreate(CurrentMemoryContext, "simdup shingle set",
+								  ALLOCSET_DEFAULT_SIZES);
 		contents->loaded_number[i] = NO_NUMBER;
 	}
 	contents->compared.number = NO_NUMBER;
@@ -108,12 +107,11 @@ simdup_stored_texts_begin(SimdupShingling shingling, Size memory)
 	SimdupStoredTexts *contents = begin_sets(shingling);
 
 	/* bytes are compared, not by a collation */
-	contents->store = simdup_keys_begin(BYTEAOID);
+	contents->store = simdup_keys_begin(BYTEAOID, memory);
 	contents->numbers =
 		simdup_keyids_begin(contents->store, BYTEAOID, InvalidOid);
 	contents->number_of =
 		simdup_grow(NULL, &contents->room, 16, sizeof(uint32));
-	contents->memory = memory;
 	contents->most_numbers = simdup_keyids_limit(contents->numbers, memory / 2);
 	contents->late = simdup_pairsort_begin((int64) memory / 4);
 	contents->get = get_stored;
@@ -178,9 +176,6 @@ simdup_stored_texts_add(SimdupStoredTexts *contents, Datum content)
 							simdup_city64(VARDATA(bytes),
 										  VARSIZE(bytes) - VARHDRSZ),
 							contents->n - 1);
-	contents->n_bytes += VARSIZE(bytes);
-	if (contents->n_bytes > contents->memory)
-		simdup_keys_spill(contents->store);
 }
 
 /* Check whether two stored contents have the same bytes. */
@@ -241,9 +236,11 @@ simdup_stored_texts_finish(SimdupStoredTexts *contents, Size memory)
 	contents->slots = simdup_alloc(contents->n_slots * sizeof(SummarySlot));
 	for (uint32 i = 0; i < contents->n_slots; i++)
 		contents->slots[i].number = NO_NUMBER;
-	simdup_tempfile_cache(contents->sets,
-						  memory - Min(memory, n_slots * sizeof(SummarySlot)),
-						  0);
+	contents->sets =
+		simdup_tempfile_create_cached(memory -
+										  Min(memory,
+											  n_slots * sizeof(SummarySlot)),
+									  0);
 }
 
 uint32
@@ -282,43 +279,61 @@ set_bit(uint64 *bits, uint64 bit)
 
 /*
  * Make the words of a content, which are the ascending hashes of its shingles or its
- * bits. Keep them in the file.
+ * bits, in a buffer, and their summary. Most contents are compared with others at one
+ * time alone. So only words that are made again are kept in the file.
  */
 static void
-make_set(SimdupStoredTexts *contents, uint32 number, Summary *summary)
+make_set(SimdupStoredTexts *contents, uint32 number, int buffer)
 {
-	MemoryContext old = MemoryContextSwitchTo(contents->set_context);
-	Datum content = contents->get(contents->arg, number);
-	SimdupHashes set =
+	SummarySlot *slot = &contents->slots[number % contents->n_slots];
+	MemoryContext context = contents->loaded_context[buffer];
+	MemoryContext old;
+	Datum content;
+	SimdupHashes set;
+
+	contents->loaded_number[buffer] = slot->number = NO_NUMBER;
+	MemoryContextReset(context);
+	old = MemoryContextSwitchTo(context);
+	content = contents->get(contents->arg, number);
+	set =
 		contents->by_sketch
 			? sketch_words(DatumGetVarBitP(content))
 			: simdup_element_set(contents->shingling,
 								 simdup_text_to_utf8(DatumGetTextPP(content)));
-
-	*summary = (Summary){.n = (uint32) set.n};
+	MemoryContextSwitchTo(old);
+	slot->summary = (Summary){.n = (uint32) set.n};
 	for (size_t i = 0; i < set.n; i++)
 	{
-		summary->n_first += set_bit(summary->first, set.hashes[i] % FIRST_BITS);
-		summary->n_bits += set_bit(summary->bits, set.hashes[i] % SUMMARY_BITS);
+		slot->summary.n_first +=
+			set_bit(slot->summary.first, set.hashes[i] % FIRST_BITS);
+		slot->summary.n_bits +=
+			set_bit(slot->summary.bits, set.hashes[i] % SUMMARY_BITS);
 	}
-	contents->set_at[number] =
-		simdup_tempfile_append(contents->sets, summary, sizeof(*summary));
-	simdup_tempfile_append(contents->sets, set.hashes, set.n * sizeof(uint64));
-	MemoryContextSwitchTo(old);
-	MemoryContextReset(contents->set_context);
+	if (contents->set_at[number] == MADE_ONCE)
+	{
+		contents->set_at[number] =
+			simdup_tempfile_append(contents->sets, &slot->summary,
+								   sizeof(Summary));
+		simdup_tempfile_append(contents->sets, set.hashes,
+							   set.n * sizeof(uint64));
+	}
+	else
+		contents->set_at[number] = MADE_ONCE;
+	contents->loaded[buffer] = set;
+	contents->loaded_number[buffer] = slot->number = number;
 }
 
-/* Valid until the next call. */
+/* Return a summary, valid until the next call. To make it may need the buffer. */
 static const Summary *
-summary_of(SimdupStoredTexts *contents, uint32 number)
+summary_of(SimdupStoredTexts *contents, uint32 number, int buffer)
 {
 	SummarySlot *slot = &contents->slots[number % contents->n_slots];
 
 	if (slot->number == number)
 		return &slot->summary;
 	slot->number = NO_NUMBER;
-	if (contents->set_at[number] == NO_SET)
-		make_set(contents, number, &slot->summary);
+	if (contents->set_at[number] < 0)
+		make_set(contents, number, buffer);
 	else
 		simdup_tempfile_read(contents->sets, contents->set_at[number],
 							 &slot->summary, sizeof(Summary));
@@ -329,21 +344,28 @@ summary_of(SimdupStoredTexts *contents, uint32 number)
 bool
 simdup_stored_texts_has_shingle(SimdupStoredTexts *contents, uint32 row)
 {
-	return summary_of(contents, simdup_stored_texts_number(contents, row))->n >
-		   0;
+	return summary_of(contents, simdup_stored_texts_number(contents, row), 0)
+			   ->n > 0;
 }
 
-const SimdupHashes *
-simdup_stored_texts_set(SimdupStoredTexts *contents, uint32 row, int buffer)
+/* Return the words of a content, valid until the next call with this buffer. */
+static const SimdupHashes *
+set_of(SimdupStoredTexts *contents, uint32 number, int buffer)
 {
 	SimdupHashes *set = &contents->loaded[buffer];
-	uint32 number = simdup_stored_texts_number(contents, row);
 
 	if (contents->loaded_number[buffer] == number)
 		return set;
+	if (contents->set_at[number] < 0)
+	{
+		make_set(contents, number, buffer);
+		return set;
+	}
 	contents->loaded_number[buffer] = NO_NUMBER;
-	set->n = (size_t) summary_of(contents, number)->n;
-	set->hashes = simdup_grow(set->hashes, &set->size, set->n, sizeof(uint64));
+	MemoryContextReset(contents->loaded_context[buffer]);
+	set->n = summary_of(contents, number, buffer)->n;
+	set->hashes = MemoryContextAllocHuge(contents->loaded_context[buffer],
+										 (set->n + 1) * sizeof(uint64));
 	simdup_tempfile_read(contents->sets,
 						 contents->set_at[number] + (int64) sizeof(Summary),
 						 set->hashes, set->n * sizeof(uint64));
@@ -392,13 +414,13 @@ simdup_stored_texts_resemblance(SimdupStoredTexts *contents, uint32 a, uint32 b,
 	uint32 other = simdup_stored_texts_number(contents, b);
 
 	if (contents->compared.number != own)
-		contents->compared = (SummarySlot){own, *summary_of(contents, own)};
+		contents->compared = (SummarySlot){own, *summary_of(contents, own, 0)};
 	if (!contents->by_sketch && contents->compared.summary.n > 0 &&
-		!may_resemble(&contents->compared.summary, summary_of(contents, other),
-					  min_resemblance))
+		!may_resemble(&contents->compared.summary,
+					  summary_of(contents, other, 1), min_resemblance))
 		return -1;
-	x = simdup_stored_texts_set(contents, a, 0);
-	y = simdup_stored_texts_set(contents, b, 1);
+	x = set_of(contents, own, 0);
+	y = set_of(contents, other, 1);
 	if (!contents->by_sketch && x->n > 0 && y->n > 0)
 		return simdup_resemblance_from(x, y, min_resemblance);
 	for (size_t i = 0; contents->by_sketch && i < x->n; i++)

@@ -66,11 +66,4 @@ extern double simdup_stored_texts_resemblance(SimdupStoredTexts *contents,
 											  uint32 a, uint32 b,
 											  double min_resemblance);
 
-/*
- * Return the set of a content's shingles, as ascending hashes, valid until the
- * next call with the same buffer, 0 or 1.
- */
-extern const SimdupHashes *simdup_stored_texts_set(SimdupStoredTexts *contents,
-												   uint32 row, int buffer);
-
 #endif /* SIMDUP_PAIRS_STORED_TEXTS_H */

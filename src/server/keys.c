@@ -4,8 +4,7 @@
  *
  * A key is one word: its value, or for types passed by reference the offset of
  * its bytes. The bytes of all keys are one array: most keys are short, and
- * palloc's header would double them. The array doubles when it is full. So up to half
- * of it is address space that was never written, and that no limit counts.
+ * palloc's header would double them.
  */
 #include "postgres.h"
 
@@ -30,17 +29,9 @@ struct SimdupKeys
 	int16 len;
 	bool byval;
 	uint32 n;
-
-	/* in memory */
-	uint64 *words; /* by number: value or offset in bytes */
-	char *bytes;   /* each key aligned for any type */
-	Size n_bytes;
-	Size words_size, bytes_size; /* that there is room for */
-
-	/* on disk */
-	SimdupTempFile *word_file; /* by number: value or offset in byte_file */
-	SimdupTempFile *byte_file; /* length, bytes */
-	StringInfoData buffer[SIMDUP_KEY_BUFFERS];
+	SimdupTempFile *words; /* by number: the value, or where its bytes begin */
+	SimdupTempFile *bytes; /* each key aligned for any type; NULL: values */
+	SimdupBuffer buffers[SIMDUP_KEY_BUFFERS];
 };
 
 char *
@@ -54,29 +45,28 @@ simdup_key_text(Oid type, Datum key)
 }
 
 SimdupKeys *
-simdup_keys_begin(Oid type)
+simdup_keys_begin(Oid type, Size memory)
 {
 	SimdupKeys *keys = palloc0(sizeof(SimdupKeys));
 
-	keys->words = simdup_grow(NULL, &keys->words_size, 16, sizeof(uint64));
 	keys->type = type;
 	get_typlenbyval(type, &keys->len, &keys->byval);
-	if (!keys->byval)
-		keys->bytes = simdup_grow(NULL, &keys->bytes_size, 256, 1);
-	for (int i = 0; i < SIMDUP_KEY_BUFFERS; i++)
-		initStringInfo(&keys->buffer[i]);
+	keys->words = simdup_tempfile_create();
+	simdup_tempfile_limit(keys->words, memory);
+	if (keys->byval)
+		return keys;
+	keys->bytes = simdup_tempfile_create();
+	simdup_tempfile_limit(keys->bytes, memory);
 	return keys;
 }
 
 void
 simdup_keys_end(SimdupKeys *keys)
 {
-	simdup_tempfile_close(keys->word_file);
-	simdup_tempfile_close(keys->byte_file);
-	simdup_free(keys->words);
-	simdup_free(keys->bytes);
+	simdup_tempfile_close(keys->words);
+	simdup_tempfile_close(keys->bytes);
 	for (int i = 0; i < SIMDUP_KEY_BUFFERS; i++)
-		pfree(keys->buffer[i].data);
+		simdup_free(keys->buffers[i].bytes);
 	pfree(keys);
 }
 
@@ -88,39 +78,21 @@ simdup_keys_take(const SimdupKeys *keys, Datum key)
 	return key;
 }
 
-/* Store the bytes of a key, and return their offset. */
-static uint64
-store_bytes(SimdupKeys *keys, Datum key)
-{
-	uint32 len = (uint32) datumGetSize(key, keys->byval, keys->len);
-	uint64 offset = keys->n_bytes;
-
-	if (keys->byte_file != NULL)
-	{
-		offset =
-			(uint64) simdup_tempfile_append(keys->byte_file, &len, sizeof(len));
-		simdup_tempfile_append(keys->byte_file, DatumGetPointer(key), len);
-		return offset;
-	}
-	keys->n_bytes += MAXALIGN(len);
-	keys->bytes = simdup_grow(keys->bytes, &keys->bytes_size, keys->n_bytes, 1);
-	memcpy(keys->bytes + offset, DatumGetPointer(key), len);
-	return offset;
-}
-
 static void
 keys_store(SimdupKeys *keys, Datum key)
 {
-	uint64 word = keys->byval ? (uint64) key : store_bytes(keys, key);
+	static const char zeros[MAXIMUM_ALIGNOF];
+	uint64 word = (uint64) key;
 
-	if (keys->word_file != NULL)
-		simdup_tempfile_append(keys->word_file, &word, sizeof(word));
-	else
+	if (!keys->byval)
 	{
-		keys->words = simdup_grow(keys->words, &keys->words_size,
-								  (Size) keys->n + 1, sizeof(uint64));
-		keys->words[keys->n] = word;
+		Size len = datumGetSize(key, false, keys->len);
+
+		word = (uint64) simdup_tempfile_append(keys->bytes,
+											   DatumGetPointer(key), len);
+		simdup_tempfile_append(keys->bytes, zeros, MAXALIGN(len) - len);
 	}
+	simdup_tempfile_append(keys->words, &word, sizeof(word));
 	keys->n++;
 }
 
@@ -130,49 +102,35 @@ simdup_keys_add(SimdupKeys *keys, Datum key)
 	keys_store(keys, simdup_keys_take(keys, key));
 }
 
-void
-simdup_keys_spill(SimdupKeys *keys)
+static int64
+word_at(SimdupKeys *keys, uint32 number, int buffer)
 {
-	MemoryContext old;
+	int64 offset = (int64) number * (int64) sizeof(int64);
 
-	if (keys->word_file)
-		return;
-	old = MemoryContextSwitchTo(GetMemoryChunkContext(keys));
-	keys->word_file = simdup_tempfile_create();
-	if (!keys->byval)
-		keys->byte_file = simdup_tempfile_create();
-	MemoryContextSwitchTo(old);
-	for (uint32 i = 0; !keys->byval && i < keys->n; i++)
-		keys->words[i] =
-			store_bytes(keys, PointerGetDatum(keys->bytes + keys->words[i]));
-	simdup_tempfile_append(keys->word_file, keys->words,
-						   keys->n * sizeof(uint64));
-	simdup_free(keys->words);
-	simdup_free(keys->bytes);
-	keys->words = NULL;
-	keys->bytes = NULL;
+	return *(const int64 *) simdup_tempfile_get(keys->words, offset,
+												sizeof(int64),
+												&keys->buffers[buffer]);
 }
 
 Datum
 simdup_keys_get(SimdupKeys *keys, uint32 number, int buffer)
 {
-	StringInfo to = &keys->buffer[buffer];
-	uint64 word;
-	uint32 len;
+	int64 word = word_at(keys, number, buffer);
+	int64 end;
 
-	if (keys->word_file == NULL)
-		return keys->byval ? (Datum) keys->words[number]
-						   : PointerGetDatum(keys->bytes + keys->words[number]);
-	simdup_tempfile_read(keys->word_file, (int64) number * (int64) sizeof(word),
-						 &word, sizeof(word));
 	if (keys->byval)
 		return (Datum) word;
-	simdup_tempfile_read(keys->byte_file, (int64) word, &len, sizeof(len));
-	resetStringInfo(to);
-	enlargeStringInfo(to, (int) len);
-	simdup_tempfile_read(keys->byte_file, (int64) word + (int64) sizeof(len),
-						 to->data, len);
-	return PointerGetDatum(to->data);
+	end = number + 1 < keys->n ? word_at(keys, number + 1, buffer)
+							   : simdup_tempfile_size(keys->bytes);
+	return PointerGetDatum(simdup_tempfile_get(keys->bytes, word,
+											   (size_t) (end - word),
+											   &keys->buffers[buffer]));
+}
+
+char *
+simdup_keys_text(SimdupKeys *keys, uint32 number)
+{
+	return simdup_key_text(keys->type, simdup_keys_get(keys, number, 0));
 }
 
 /*

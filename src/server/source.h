@@ -72,8 +72,13 @@ typedef struct SimdupKeys SimdupKeys;
 /* Return a key as its type writes it. */
 extern char *simdup_key_text(Oid type, Datum key);
 
-/* Return a new store for keys of a type, in the current memory context. */
-extern SimdupKeys *simdup_keys_begin(Oid type);
+#define SIMDUP_KEYS_IN_MEMORY SIZE_MAX
+
+/*
+ * Return a new store for keys of a type, in the current memory context. They go to
+ * temporary files beyond this memory.
+ */
+extern SimdupKeys *simdup_keys_begin(Oid type, Size memory);
 extern void simdup_keys_end(SimdupKeys *keys);
 
 /*
@@ -85,14 +90,14 @@ extern void simdup_keys_add(SimdupKeys *keys, Datum key);
 /* Return a key as it is stored, of the type of the keys. */
 extern Datum simdup_keys_take(const SimdupKeys *keys, Datum key);
 
-/* Move the keys to temporary files; later ones go there, too. */
-extern void simdup_keys_spill(SimdupKeys *keys);
-
 /*
  * Return the key of a row. One that is passed by reference is valid until the next
  * call with the same buffer, 0 to SIMDUP_KEY_BUFFERS - 1. Adding a key ends it, too.
  */
 extern Datum simdup_keys_get(SimdupKeys *keys, uint32 number, int buffer);
+
+/* Return the same as its type writes it. */
+extern char *simdup_keys_text(SimdupKeys *keys, uint32 number);
 
 /* Numbers for keys of any one type, in the order of their first occurrence. */
 

@@ -32,18 +32,6 @@ typedef struct FilePage
 	char bytes[BLCKSZ];
 } FilePage;
 
-struct SimdupTempFile
-{
-	BufFile *file; /* NULL: all is in memory */
-	int64 size;
-	char *bytes; /* in memory */
-	size_t room;
-	size_t most_bytes; /* in memory */
-	bool at_end;	   /* where the next append writes to the file */
-	uint32 n_pages;
-	FilePage **pages; /* by number modulo n_pages; NULL: none */
-};
-
 SimdupTempFile *
 simdup_tempfile_create(void)
 {
@@ -61,9 +49,10 @@ simdup_tempfile_limit(SimdupTempFile *file, Size memory)
 	file->most_bytes = Max(memory, MIN_IN_MEMORY);
 }
 
-void
-simdup_tempfile_cache(SimdupTempFile *file, Size memory, Size expected)
+SimdupTempFile *
+simdup_tempfile_create_cached(Size memory, Size expected)
 {
+	SimdupTempFile *file = simdup_tempfile_create();
 	Size n_pages = memory / (2 * sizeof(FilePage *) + sizeof(FilePage));
 
 	simdup_tempfile_limit(file, memory);
@@ -73,6 +62,7 @@ simdup_tempfile_cache(SimdupTempFile *file, Size memory, Size expected)
 		file->bytes = repalloc_huge(file->bytes, expected);
 		file->room = expected;
 	}
+	return file;
 }
 
 Size
@@ -85,12 +75,6 @@ int64
 simdup_tempfile_disk(const SimdupTempFile *file)
 {
 	return file->file == NULL ? 0 : file->size;
-}
-
-const void *
-simdup_tempfile_bytes(const SimdupTempFile *file)
-{
-	return file->bytes;
 }
 
 void
@@ -225,6 +209,18 @@ simdup_tempfile_read(SimdupTempFile *file, int64 offset, void *data, size_t len)
 		offset += (int64) part;
 		len -= part;
 	}
+}
+
+const void *
+simdup_tempfile_load(SimdupTempFile *file, int64 offset, size_t len,
+					 SimdupBuffer *buffer)
+{
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(file));
+
+	buffer->bytes = simdup_grow(buffer->bytes, &buffer->room, len + 1, 1);
+	MemoryContextSwitchTo(old);
+	simdup_tempfile_read(file, offset, buffer->bytes, len);
+	return buffer->bytes;
 }
 
 /*

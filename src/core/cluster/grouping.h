@@ -169,19 +169,6 @@ extern int64_t *simdup_group_ids_keep(uint32_t n, const uint32_t *group,
 extern uint32_t simdup_first_candidates(uint32_t n, uint32_t position);
 
 /*
- * Texts by their gain. That only falls, and a text of 0 is left out. The text that
- * gains most is taken next, of equal ones the earliest. It is asked just before.
- */
-typedef struct SimdupGains
-{
-	uint32_t (*of)(void *arg, uint32_t text);
-	void (*take)(void *arg, uint32_t text);
-	void *arg;
-} SimdupGains;
-
-extern void simdup_take_by_gain(uint32_t n, const SimdupGains *gains);
-
-/*
  * Centers. A text takes its own rows, and those of its partners that are not taken
  * yet. The text that takes most rows is the next center, of equal ones the earliest,
  * until all texts are taken. Then each text that is no center joins the one that is
@@ -200,7 +187,7 @@ typedef struct SimdupPartners
 /* Return the center of each text, to be freed. A text without partners is its own. */
 extern uint32_t *simdup_find_centers(const SimdupPartners *partners);
 
-/* Templates (templates.c): letters of exchanged phrases. */
+/* Templates: letters of exchanged phrases. */
 
 /*
  * The shingles of a block that count. A greeting, a footer and a quoted law stand in
