@@ -15,10 +15,6 @@
 #include "utils/memutils.h"
 
 #include "batch/rows.h"
-#include "core/compare/passages.h"
-#include "core/fingerprint/hash.h"
-#include "core/host.h"
-#include "core/search/sort.h"
 #include "server/arguments.h"
 
 /* Texts by which a run is judged, and which must have it at least. */

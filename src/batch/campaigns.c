@@ -20,9 +20,6 @@
 #include "utils/memutils.h"
 
 #include "batch/rows.h"
-#include "core/fingerprint/hash.h"
-#include "core/host.h"
-#include "text/minhash64.h"
 
 /* A letter of fewer shingles has all of them in its sample. */
 #define ALL_SAMPLED 20

@@ -14,12 +14,10 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
 #include "utils/ruleutils.h"
 #include "utils/typcache.h"
 
 #include "batch/groups.h"
-#include "core/host.h"
 #include "server/arguments.h"
 #include "type/simhash64.h"
 

@@ -14,7 +14,6 @@
 
 #include "batch/rows.h"
 #include "core/fingerprint/hamming.h"
-#include "core/host.h"
 #include "pairs/elements.h"
 #include "server/arguments.h"
 

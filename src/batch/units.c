@@ -13,8 +13,6 @@
 #include "miscadmin.h"
 
 #include "batch/rows.h"
-#include "core/host.h"
-#include "core/search/sort.h"
 
 /* Cut a fingerprint into units by the numbers of contents. */
 static void

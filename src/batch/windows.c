@@ -22,7 +22,6 @@
 #include "windowapi.h"
 
 #include "batch/rows.h"
-#include "core/cluster/components.h"
 #include "core/compare/resemblance.h"
 #include "server/arguments.h"
 #include "type/simhash64.h"

@@ -16,7 +16,6 @@
 
 #include "executor/executor.h"
 #include "miscadmin.h"
-#include "utils/memutils.h"
 
 #include "core/search/sort.h"
 #include "joins/state.h"

@@ -9,12 +9,10 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
-#include "lib/stringinfo.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
 #include "utils/typcache.h"
 
 #include "core/fingerprint/hash.h"

@@ -7,7 +7,6 @@
 #include "compat.h"
 
 #include "access/table.h"
-#include "access/xact.h"
 #include "catalog/index.h"
 #include "catalog/objectaccess.h"
 #include "catalog/pg_am.h"
@@ -15,7 +14,6 @@
 #include "commands/defrem.h"
 #include "executor/executor.h"
 #include "utils/builtins.h"
-#include "utils/fmgrprotos.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/partcache.h"

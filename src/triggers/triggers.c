@@ -15,7 +15,6 @@
 #include "catalog/namespace.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
-#include "optimizer/optimizer.h"
 #include "parser/parse_coerce.h"
 #include "rewrite/rewriteHandler.h"
 #include "utils/acl.h"

@@ -5,8 +5,6 @@
  */
 
 #include "core/cluster/grouping.h"
-#include "core/fingerprint/hash.h"
-#include "core/host.h"
 
 uint32_t
 simdup_first_candidates(uint32_t n, uint32_t position)
