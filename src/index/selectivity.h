@@ -5,7 +5,6 @@
 #ifndef SIMDUP_INDEX_SELECTIVITY_H
 #define SIMDUP_INDEX_SELECTIVITY_H
 
-#include "fmgr.h"
 #include "nodes/pathnodes.h"
 
 /* A radius that is not known at plan time is taken for the usual one. */

@@ -5,7 +5,6 @@
 #ifndef SIMDUP_JOINS_INPUT_H
 #define SIMDUP_JOINS_INPUT_H
 
-#include "executor/tuptable.h"
 #include "nodes/execnodes.h"
 
 #include "server/spill.h"

@@ -5,8 +5,6 @@
 #ifndef SIMDUP_JOINS_OFFER_H
 #define SIMDUP_JOINS_OFFER_H
 
-#include "nodes/pathnodes.h"
-
 #include "index/selectivity.h"
 #include "joins/condition.h"
 

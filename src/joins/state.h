@@ -8,7 +8,6 @@
 #ifndef SIMDUP_JOINS_STATE_H
 #define SIMDUP_JOINS_STATE_H
 
-#include "nodes/execnodes.h"
 #include "nodes/extensible.h"
 
 #include "joins/condition.h"

@@ -6,7 +6,6 @@
 #ifndef SIMDUP_PAIRS_ELEMENTS_H
 #define SIMDUP_PAIRS_ELEMENTS_H
 
-#include "core/join/allpairs.h"
 #include "server/spill.h"
 
 /*

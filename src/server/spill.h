@@ -6,7 +6,6 @@
 #ifndef SIMDUP_SERVER_SPILL_H
 #define SIMDUP_SERVER_SPILL_H
 
-#include "core/host.h"
 #include "core/join/allpairs.h"
 
 /*

@@ -7,6 +7,7 @@
 #include "compat.h"
 
 #include "miscadmin.h"
+#include "utils/hsearch.h"
 #include "utils/memutils.h"
 
 #include "index/hamming/am.h"

@@ -7,13 +7,7 @@
 #define SIMDUP_TRIGGERS_TRIGGER_H
 
 #include "access/genam.h"
-#include "access/tupconvert.h"
-#include "commands/trigger.h"
 #include "executor/spi.h"
-#include "fmgr.h"
-#include "nodes/execnodes.h"
-#include "utils/hsearch.h"
-#include "utils/rel.h"
 #include "utils/typcache.h"
 
 typedef enum TriggerKind

@@ -6,8 +6,6 @@
 #ifndef SIMDUP_TYPE_SIMHASH64_H
 #define SIMDUP_TYPE_SIMHASH64_H
 
-#include "fmgr.h"
-
 #include "core/fingerprint/hamming.h"
 
 /* Bits in a fingerprint, and so the largest Hamming distance. */

@@ -3,7 +3,6 @@
  *	  Campaigns: candidates by shared values, centers by partners, and templates by
  *	  exchanged phrases.
  */
-
 #include "core/cluster/grouping.h"
 
 uint32_t

@@ -2,7 +2,6 @@
  * grouping.c
  *	  Rows into groups, by either method, with people's decisions.
  */
-
 #include "core/cluster/grouping.h"
 
 #define NONE UINT32_MAX

@@ -12,7 +12,6 @@
  * 2. The division itself decides on the few bitmaps that are left. A reader's
  *	  own SQL computes the same rounded quotient.
  */
-
 #include "core/compare/resemblance.h"
 #include "core/fingerprint/hamming.h"
 

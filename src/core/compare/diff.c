@@ -8,7 +8,6 @@
  * diagonal the farthest point that d edits reach. All steps are kept, to find
  * the way back: d squared integers in all. Near-duplicates need few edits.
  */
-
 #include "core/compare/passages.h"
 
 /* Edits after which the rest of both texts counts as different: 2 MB. */

@@ -6,7 +6,6 @@
  * The same shifts put the windows of a stretch together if all its units have equally
  * many bytes. Other windows, and long ones, are laid out as bytes.
  */
-
 #include "core/fingerprint/ngrams.h"
 #include "core/fingerprint/vectors.h"
 #include "core/unicode/fold.h"

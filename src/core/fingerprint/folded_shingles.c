@@ -3,7 +3,6 @@
  *	  Shingles of profile 2, in one pass over a text: folding, units, windows.
  *	  Fields of a row, folded alike, and their masks.
  */
-
 #include "core/fingerprint/shingle.h"
 #include "core/unicode/fold.h"
 

@@ -8,7 +8,6 @@
  * a sum over the bytes of f. Each byte has a table of its own, so the look-ups of
  * one step do not wait for each other.
  */
-
 #include "core/fingerprint/hash.h"
 #include "core/unicode/charclass.h"
 

@@ -2,7 +2,6 @@
  * ngrams.c
  *	  The buffer of a text's units, and the windows in it.
  */
-
 #include "core/fingerprint/ngrams.h"
 
 /* Units that a buffer takes beyond the past. Its arrays fit the first-level cache. */

@@ -7,7 +7,6 @@
  * and yields features in a fixed order. Tokens are equal only if their bytes are,
  * too.
  */
-
 #include "core/fingerprint/token_counts.h"
 
 /* Features of the smallest table. */

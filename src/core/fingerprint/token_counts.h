@@ -5,10 +5,6 @@
 #ifndef SIMDUP_CORE_FINGERPRINT_TOKEN_COUNTS_H
 #define SIMDUP_CORE_FINGERPRINT_TOKEN_COUNTS_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-#include "core/fingerprint/hash.h"
 #include "core/fingerprint/sum.h"
 #include "core/fingerprint/tokenizer.h"
 

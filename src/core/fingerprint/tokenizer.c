@@ -5,7 +5,6 @@
  * A token that reads in the text as it reads folded is not copied: it points
  * into the text. Only folded tokens and n-grams are written to a buffer.
  */
-
 #include "core/fingerprint/tokenizer.h"
 
 /* Bytes that are allocated beyond those needed for folded text. */

@@ -10,10 +10,6 @@
 #ifndef SIMDUP_CORE_JOIN_ALLPAIRS_H
 #define SIMDUP_CORE_JOIN_ALLPAIRS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/host.h"
 
 /* Most conditions of one path: blocks a plan may skip, times nested plans. */

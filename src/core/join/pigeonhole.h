@@ -8,8 +8,6 @@
 #ifndef SIMDUP_CORE_JOIN_PIGEONHOLE_H
 #define SIMDUP_CORE_JOIN_PIGEONHOLE_H
 
-#include <stdint.h>
-
 #include "core/fingerprint/hamming.h"
 
 /*

@@ -13,10 +13,6 @@
 #ifndef SIMDUP_CORE_SEARCH_SEARCH_H
 #define SIMDUP_CORE_SEARCH_SEARCH_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/fingerprint/hamming.h"
 #include "core/fingerprint/hash.h"
 

@@ -6,7 +6,6 @@
 #define SIMDUP_INDEX_HAMMING_AM_H
 
 #include "access/amapi.h"
-#include "access/genam.h"
 #include "access/relscan.h"
 #include "nodes/execnodes.h"
 #include "nodes/pathnodes.h"
