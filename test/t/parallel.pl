@@ -47,7 +47,7 @@ SQL
 my $pairs = '(SELECT a.id AS a, b.id AS b FROM rows a JOIN rows b ON a.id < b.id AND simhash_within(a.fp, b.fp, 14))';
 my %tables = (
 	pairs => $pairs,
-	'new rows' => '(SELECT a.id AS a, b.id AS b FROM rows a LEFT JOIN rows b ON b.id <= ' . $n_rows / 2 . ' AND simhash_within(a.fp, b.fp, 14) WHERE a.id > ' . $n_rows / 2 . ')',
+	'new rows' => '(SELECT a.id AS a, b.id AS b FROM rows a LEFT JOIN rows b ON b.id <= ' . $n_rows / 2 . ' AND simhash_within(a.fp, b.fp, 16) WHERE a.id > ' . $n_rows / 2 . ')',
 	components => q{(SELECT simdup_cluster(id, fp, 14, 'connected') OVER (ORDER BY id) FROM rows)});
 for my $name (sort keys %tables)
 {
