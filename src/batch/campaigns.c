@@ -19,7 +19,7 @@
 #include "port/pg_bitutils.h"
 #include "utils/memutils.h"
 
-#include "batch/rows.h"
+#include "batch/units.h"
 
 /* A letter of fewer shingles has all of them in its sample. */
 #define ALL_SAMPLED 20

@@ -10,7 +10,7 @@
 
 #include "miscadmin.h"
 
-#include "batch/rows.h"
+#include "batch/units.h"
 #include "core/fingerprint/hamming.h"
 
 /*

@@ -12,7 +12,7 @@
 
 #include "miscadmin.h"
 
-#include "batch/rows.h"
+#include "batch/units.h"
 
 /* Cut a fingerprint into units by the numbers of contents. */
 static void

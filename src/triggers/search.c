@@ -396,7 +396,7 @@ simdup_trigger_next_near(TriggerState *state)
 	MemoryContext caller = MemoryContextSwitchTo(state->search_context);
 	const NearRow *found = NULL;
 
-	while (found == NULL)
+	for (;;)
 		if (search->next_row < search->end_row)
 		{
 			const NearRow *near = &search->rows[search->next_row++];
@@ -404,8 +404,11 @@ simdup_trigger_next_near(TriggerState *state)
 			CHECK_FOR_INTERRUPTS();
 			if (!simdup_trigger_passes_over(state, near) &&
 				simdup_trigger_counts(state, near))
+			{
 				found = near;
-			else if (near->is_least)
+				break;
+			}
+			if (near->is_least)
 				search_again(search);
 		}
 		else if (search->next_distance < search->n_rows)
