@@ -1,14 +1,13 @@
 /*
  * targets.c
  *	  The tables that a trigger searches, and their indexes: of fingerprints, of the
- *	  key, the unique ones, and new ones that would leave no one answer.
+ *	  key, and the unique ones.
  */
 #include "postgres.h"
 #include "compat.h"
 
 #include "access/table.h"
 #include "catalog/index.h"
-#include "catalog/objectaccess.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_inherits.h"
 #include "commands/defrem.h"
@@ -87,25 +86,22 @@ no_index(Oid table, const char *name)
 					column_to_index(RelationGetDescr(rel))));
 }
 
-/* Check whether an index, invalid or not, is of this access method. */
-static bool
-is_hamming(Relation index)
+bool
+simdup_trigger_is_hamming(Relation index)
 {
 	return index->rd_indam->aminsert == simdup_hamming_insert;
 }
 
-/* Check whether an index has all rows. */
-static bool
-is_complete(Relation index)
+bool
+simdup_trigger_is_complete(Relation index)
 {
 	Form_pg_index form = index->rd_index;
 
 	return form->indisvalid && form->indisready && form->indislive;
 }
 
-/* Check whether an index stores the same as one of the same table or a parent. */
-static bool
-is_like(Relation index, Oid model)
+bool
+simdup_trigger_is_like(Relation index, Oid model)
 {
 	Relation other = index_open(model, AccessShareLock);
 	Relation table = table_open(index->rd_index->indrelid, NoLock);
@@ -142,14 +138,14 @@ choose_index(Oid relid, const char *name, Oid model)
 		Oid oid = lfirst_oid(cell);
 		Relation index = index_open(oid, AccessShareLock);
 
-		if (is_hamming(index) &&
+		if (simdup_trigger_is_hamming(index) &&
 			(name == NULL || strcmp(RelationGetRelationName(index), name) == 0))
 		{
-			if (!is_complete(index))
+			if (!simdup_trigger_is_complete(index))
 				invalid = oid;
 			else if (!OidIsValid(model))
 				chosen = model = oid;
-			else if (is_like(index, model))
+			else if (simdup_trigger_is_like(index, model))
 				chosen = oid;
 			else if (!is_child)
 				ereport(ERROR, errcode(ERRCODE_AMBIGUOUS_PARAMETER),
@@ -448,123 +444,4 @@ simdup_trigger_fetch(TriggerState *state, const NearRow *near)
 									   state->search.snapshot,
 									   near->target->slot))
 		elog(ERROR, "failed to fetch a near row");
-}
-
-/* New indexes: one that would leave a trigger without one answer is refused. */
-
-/*
- * Return the statement after which a trigger names the index that it searches. A
- * constraint trigger cannot be replaced.
- */
-static char *
-naming_statement(const Trigger *trigger, Oid table, Oid index)
-{
-	const char *create = TextDatumGetCString(
-		DirectFunctionCall1(pg_get_triggerdef,
-							ObjectIdGetDatum(trigger->tgoid)));
-	const char *name = quote_identifier(get_rel_name(index));
-
-	/* the definition, from after CREATE to the end of the arguments */
-	return psprintf("%s%.*s%s%s)",
-					OidIsValid(trigger->tgconstraint)
-						? psprintf("DROP TRIGGER %s ON %s; CREATE",
-								   quote_identifier(trigger->tgname),
-								   simdup_table_name(table))
-						: "CREATE OR REPLACE",
-					(int) (strlen(create) - strlen("CREATE)")),
-					create + strlen("CREATE"), trigger->tgnargs > 0 ? ", " : "",
-					quote_literal_cstr(psprintf("index => %s", name)));
-}
-
-/*
- * ERROR if a new index leaves a trigger that names none with several that differ.
- * It would fail at the next row. An index that is built concurrently is checked
- * late, and stays behind, invalid.
- */
-static void
-check_new_index(Relation index)
-{
-	Relation table = table_open(index->rd_index->indrelid, NoLock);
-	Oid rival = InvalidOid;
-	bool is_new = true;
-	List *triggers = NIL;
-	ListCell *cell;
-
-	foreach (cell, RelationGetIndexList(table))
-	{
-		Relation other = index_open(lfirst_oid(cell), AccessShareLock);
-
-		if (is_hamming(other) && is_complete(other) &&
-			RelationGetRelid(other) != RelationGetRelid(index))
-		{
-			rival = RelationGetRelid(other);
-			is_new &= !is_like(index, rival);
-		}
-		index_close(other, NoLock);
-	}
-	if (OidIsValid(rival) && is_new)
-		triggers =
-			simdup_trigger_list(RelationGetRelid(table), index->rd_amhandler);
-	foreach (cell, triggers)
-	{
-		const OwnTrigger *own = lfirst(cell);
-		const Trigger *trigger = own->trigger;
-		char *statement;
-
-		if (trigger->tgisclone || trigger->tgenabled == TRIGGER_DISABLED ||
-			own->options.index != NULL)
-			continue;
-		statement = naming_statement(trigger, RelationGetRelid(table), rival);
-		ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				errmsg("cannot create index \"%s\" because trigger \"%s\" for table \"%s\" names no index",
-					   RelationGetRelationName(index), trigger->tgname,
-					   RelationGetRelationName(table)),
-				errdetail("The trigger searches index \"%s\", which differs.",
-						  get_rel_name(rival)),
-				index->rd_index->indisready
-					? errhint("Write: %s.", statement)
-					: errhint("Write: DROP INDEX %s; %s.",
-							  simdup_table_name(RelationGetRelid(index)),
-							  statement));
-	}
-	table_close(table, NoLock);
-}
-
-static object_access_hook_type next_object_access = NULL;
-
-/*
- * Check an index when it is created, but not one of a partition: its parent was
- * checked. The catalog shows the index after the next command counter, which the
- * server also increments here. An index that is not ready is checked when it is
- * built.
- */
-static void
-check_created(ObjectAccessType access, Oid class, Oid object, int column,
-			  void *arg)
-{
-	Relation created = NULL;
-
-	if (next_object_access != NULL)
-		next_object_access(access, class, object, column, arg);
-	if (access == OAT_POST_CREATE && class == RelationRelationId)
-		created = RelationIdGetRelation(object);
-	if (created == NULL)
-		return;
-	if ((created->rd_rel->relkind == RELKIND_INDEX ||
-		 created->rd_rel->relkind == RELKIND_PARTITIONED_INDEX) &&
-		!created->rd_rel->relispartition)
-	{
-		CommandCounterIncrement();
-		if (is_hamming(created) && created->rd_index->indisready)
-			check_new_index(created);
-	}
-	RelationClose(created);
-}
-
-void
-simdup_triggers_init(void)
-{
-	next_object_access = object_access_hook;
-	object_access_hook = check_created;
-	simdup_hamming_check_late = check_new_index;
 }

@@ -189,6 +189,15 @@ extern void simdup_trigger_lock(Oid table, int k, uint64 fp);
 
 /* targets.c */
 
+/* Check whether an index, invalid or not, is of this access method. */
+extern bool simdup_trigger_is_hamming(Relation index);
+
+/* Check whether an index has all rows. */
+extern bool simdup_trigger_is_complete(Relation index);
+
+/* Check whether an index stores the same as one of the same table or a parent. */
+extern bool simdup_trigger_is_like(Relation index, Oid model);
+
 /* Return how often this session has heard that some relation changed. */
 extern uint64 simdup_trigger_relation_changes(void);
 
@@ -228,9 +237,6 @@ extern Bitmapset *simdup_trigger_partition_columns(Oid relid, Oid numbered);
 
 /* Find the unique indexes of the table that is written to. */
 extern void simdup_trigger_find_uniques(Relation table, TriggerState *state);
-
-/* Watch the creation of indexes, once, when the module is loaded. */
-extern void simdup_triggers_init(void);
 
 /* search.c */
 
@@ -305,5 +311,10 @@ extern bool simdup_trigger_counts(TriggerState *state, const NearRow *near);
  */
 extern int simdup_trigger_detail(const TriggerState *state, const char *key,
 								 int distance);
+
+/* new_index.c */
+
+/* Watch the creation of indexes, once, when the module is loaded. */
+extern void simdup_triggers_init(void);
 
 #endif /* SIMDUP_TRIGGERS_TRIGGER_H */
