@@ -7,6 +7,7 @@
 #define SIMDUP_TRIGGERS_TRIGGER_H
 
 #include "access/genam.h"
+#include "access/tupconvert.h"
 #include "executor/spi.h"
 #include "utils/typcache.h"
 
