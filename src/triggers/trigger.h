@@ -153,6 +153,8 @@ typedef struct TriggerState
 extern TriggerState *simdup_trigger_setup(FunctionCallInfo fcinfo,
 										  TriggerKind kind);
 
+/* generated.c */
+
 /* Find the generated columns of a kind among the columns of a table. */
 extern void simdup_trigger_find_generated(TriggerState *state, Relation table,
 										  Bitmapset *columns, char kind,
