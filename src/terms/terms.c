@@ -129,10 +129,9 @@ compare_terms(const void *a, const void *b)
 {
 	const SimdupTokenCount *x = a;
 	const SimdupTokenCount *y = b;
-	int order = memcmp(x->bytes, y->bytes, Min(x->len, y->len));
 
 	simdup_check_interrupts();
-	return order != 0 ? order : (x->len > y->len) - (x->len < y->len);
+	return simdup_bytes_order(x->bytes, x->len, y->bytes, y->len);
 }
 
 /* Return a new state, in the current memory context. */
@@ -205,9 +204,8 @@ simdup_terms_accum(PG_FUNCTION_ARGS)
 
 PG_FUNCTION_INFO_V1(simdup_terms_final);
 /*
- * Return the terms in the order of their bytes. The result of term_idf_final has rows,
- * with documents and idf. That of imatch_lexicon_final has the terms alone whose idf is
- * within the bounds.
+ * Return the terms in the order of their bytes: for term_idf_final all, as rows with
+ * documents and idf, for imatch_lexicon_final those whose idf is within the bounds.
  */
 Datum
 simdup_terms_final(PG_FUNCTION_ARGS)

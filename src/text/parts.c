@@ -62,12 +62,12 @@ compare_numbers(const void *a, const void *b)
 {
 	const SimdupUtf8 *x = a;
 	const SimdupUtf8 *y = b;
-	int order = memcmp(x->bytes, y->bytes, Min(x->len, y->len));
 
-	return order != 0 ? order : (x->len > y->len) - (x->len < y->len);
+	simdup_check_interrupts();
+	return simdup_bytes_order(x->bytes, x->len, y->bytes, y->len);
 }
 
-/* Return the numbers that are not among others. */
+/* Return the numbers that are not among others, which has one or more. */
 static SimdupUtf8
 own_numbers(SimdupUtf8 numbers, SimdupUtf8 others)
 {
@@ -87,8 +87,8 @@ own_numbers(SimdupUtf8 numbers, SimdupUtf8 others)
 	{
 		SimdupUtf8 number = next_number(numbers, &at);
 
-		if (n > 0 && bsearch(&number, list, n, sizeof(SimdupUtf8),
-							 compare_numbers) != NULL)
+		if (bsearch(&number, list, n, sizeof(SimdupUtf8), compare_numbers) !=
+			NULL)
 			continue;
 		if (own.len > 0)
 			appendStringInfoChar(&own, ' ');
@@ -103,10 +103,10 @@ Datum
 simdup_numbers(PG_FUNCTION_ARGS)
 {
 	SimdupUtf8 numbers = numbers_of(PG_GETARG_TEXT_PP(0));
-	text *without = PG_GETARG_TEXT_PP(1);
+	SimdupUtf8 others = numbers_of(PG_GETARG_TEXT_PP(1));
 
-	if (VARSIZE_ANY_EXHDR(without) > 0)
-		numbers = own_numbers(numbers, numbers_of(without));
+	if (others.len > 0)
+		numbers = own_numbers(numbers, others);
 	PG_RETURN_TEXT_P(simdup_utf8_to_text(numbers.bytes, numbers.len));
 }
 

@@ -25,6 +25,15 @@ typedef struct SimdupToken
 	uint32_t len;
 } SimdupToken;
 
+/* Return the order of two tokens by their bytes. */
+static inline int
+simdup_bytes_order(const char *a, size_t a_len, const char *b, size_t b_len)
+{
+	int order = memcmp(a, b, a_len < b_len ? a_len : b_len);
+
+	return order != 0 ? order : (a_len > b_len) - (a_len < b_len);
+}
+
 /* The most tokens in a batch. */
 #define SIMDUP_BATCH_TOKENS 128
 

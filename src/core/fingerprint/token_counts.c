@@ -290,15 +290,11 @@ compare_features(const void *left, const void *right)
 {
 	const SimdupTokenCount *a = left;
 	const SimdupTokenCount *b = right;
-	int order;
 
 	simdup_check_interrupts();
 	if (a->tf != b->tf)
 		return a->tf > b->tf ? -1 : 1;
-	order = memcmp(a->bytes, b->bytes, a->len < b->len ? a->len : b->len);
-	if (order != 0)
-		return order;
-	return (a->len > b->len) - (a->len < b->len);
+	return simdup_bytes_order(a->bytes, a->len, b->bytes, b->len);
 }
 
 /*
