@@ -1,6 +1,6 @@
 #!/bin/bash
-# catdoc 0.95 and unrtf 0.21.10 (Debian 12) read Chinese in RTF as the standard has it: \u and a signed number of 16 bits,
-# so that 路 (U+8DEF) is negative, then one character for readers that don't know \u.
+# catdoc 0.95 and unrtf 0.21.10 (Debian 12) read Chinese in RTF as the standard has it: \u and a signed number of 16 bits.
+# 路 (U+8DEF) is negative. Then comes one character for readers that don't know \u.
 # Guess: both write 路灯. Seen: catdoc loses 路 and keeps the ? of the other readers behind 灯; unrtf writes the characters
 # to HTML, and ?? with --text.
 . "$(dirname "$0")/private_folder"

@@ -59,8 +59,7 @@ static const CustomPathMethods path_methods = {.CustomName = "simdup join",
 
 /*
  * Set the statistics of a condition by fingerprints. The largest distance is the
- * radius. The server's own estimate of a comparison with
- * <~> is a third of all pairs.
+ * radius. The server's own estimate of a comparison with <~> is a third of all pairs.
  */
 static void
 set_near(JoinOffer *offer)

@@ -2,8 +2,9 @@
  * vectors.h
  *	  Instruction sets that loops over texts and fingerprints are made for.
  *
- * A build for another processor has the plain loops only. So has one without glibc or by
- * clang, which also makes bitcode, but for joins and for fuzz targets.
+ * On another processor all loops are plain. Without glibc, or by clang, which also makes
+ * bitcode, those over texts are plain, and those of joins have vectors. Fuzz targets, which
+ * clang builds, have both.
  */
 #ifndef SIMDUP_CORE_FINGERPRINT_VECTORS_H
 #define SIMDUP_CORE_FINGERPRINT_VECTORS_H
