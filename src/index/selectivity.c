@@ -379,7 +379,7 @@ open_ball_clause(FunctionCallInfo fcinfo)
 	Node *ball = estimate_expression_value(root, list_nth(args, ball_at));
 	Const *value = (Const *) ball;
 	FuncExpr *call = (FuncExpr *) ball;
-	SimdupNearClause clause = {.funcid = get_opcode(PG_GETARG_OID(1)),
+	SimdupNearClause clause = {.funcid = funcid,
 							   .of_texts = exprType(linitial(args)) == TEXTOID,
 							   .radius = SIMHASH_DEFAULT_RADIUS,
 							   .a = list_nth(args, 1 - ball_at),
@@ -410,8 +410,12 @@ PG_FUNCTION_INFO_V1(simdup_ballsel);
 Datum
 simdup_ballsel(PG_FUNCTION_ARGS)
 {
-	SimdupNearClause clause = open_ball_clause(fcinfo);
+	SimdupNearClause clause;
 
+	/* of another operator, which has one operand */
+	if (list_length((List *) PG_GETARG_POINTER(2)) != 2)
+		PG_RETURN_FLOAT8(DEFAULT_MATCHING_SEL);
+	clause = open_ball_clause(fcinfo);
 	PG_RETURN_FLOAT8(
 		simdup_restriction_selectivity((PlannerInfo *) PG_GETARG_POINTER(0),
 									   &clause, PG_GETARG_INT32(3)));

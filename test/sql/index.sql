@@ -181,6 +181,14 @@ SELECT count(*) FROM queries a JOIN queries b ON a.i::int <@@ b.i::int;
 CREATE OPERATOR <@@ (LEFTARG = text, RIGHTARG = text, FUNCTION = texteq,
                      RESTRICT = simhash_ballsel, JOIN = simhash_balljoinsel);
 SELECT count(*) FROM (VALUES ('edits'), ('random')) v(kind) WHERE kind <@@ 'edits';
+CREATE FUNCTION is_long(text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN length($1) > 5; END';
+CREATE OPERATOR !!! (RIGHTARG = text, FUNCTION = is_long, RESTRICT = simhash_ballsel);
+SELECT count(*) FROM (VALUES ('edits'), ('random')) v(kind) WHERE !!! kind;
+-- and on an operator of fingerprints whose function is in another schema
+CREATE FUNCTION fp_in(simhash64, simhash_ball) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN $1 <@ $2; END';
+CREATE OPERATOR <@@ (LEFTARG = simhash64, RIGHTARG = simhash_ball, FUNCTION = fp_in, RESTRICT = simhash_ballsel);
+SELECT max(estimate_factor(format('SELECT * FROM copies WHERE fp <@@ %L', simhash_ball(fp, 3)))) <= 100 AS close
+FROM (SELECT DISTINCT fp FROM copies WHERE id % 500 = 0 AND fp IS NOT NULL) s;
 
 -- a search is cancelled at once
 SET simdup.enable_join = off;
