@@ -190,6 +190,13 @@ PREPARE by_both(simhash64, simhash64) AS SELECT fp <~> 'ffffffffffffffff' AS d F
 EXPLAIN (COSTS OFF) EXECUTE by_both(NULL, NULL);
 CREATE TEMP TABLE by_one AS EXECUTE by_both(NULL, NULL);
 SELECT count(*) > 100 AS many, bool_and(d >= before) AS ordered FROM (SELECT d, lag(d, 1, 0) OVER (ORDER BY ctid) AS before FROM by_one) s;
+-- more operands than the index orders by, some of them NULL
+PREPARE by_nine(simhash64, simhash64, simhash64, simhash64, simhash64, simhash64, simhash64) AS
+  SELECT fp <~> '0123456789abcdef' AS d1, fp <~> 'ffffffffffffffff' AS d2 FROM many
+  ORDER BY fp <~> $1, fp <~> $2, fp <~> $3, fp <~> $4, fp <~> '0123456789abcdef', fp <~> $5, fp <~> $6, fp <~> $7, fp <~> 'ffffffffffffffff';
+EXPLAIN (COSTS OFF) EXECUTE by_nine(NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+CREATE TEMP TABLE by_two AS EXECUTE by_nine(NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+SELECT count(*) > 100 AS many, bool_and((d1, d2) >= before) AS ordered FROM (SELECT d1, d2, lag((d1, d2), 1, (0, 0)) OVER (ORDER BY ctid) AS before FROM by_two) s;
 RESET plan_cache_mode;
 RESET enable_sort;
 

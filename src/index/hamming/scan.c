@@ -57,22 +57,30 @@ begin_order(IndexScanDesc scan)
 	HammingOrder *order = &state->order;
 	Relation index = scan->indexRelation;
 
-	order->n = Min(scan->numberOfOrderBys, HAMMING_MAX_ORDERS);
+	order->n = 0;
 	/* an operand is a fingerprint or of the column's type */
-	for (int i = 0; i < order->n; i++)
+	for (int i = 0; i < scan->numberOfOrderBys; i++)
 	{
 		ScanKey key = &scan->orderByData[i];
 		bool is_null = (key->sk_flags & SK_ISNULL) != 0;
+		uint64 center = 0;
 
 		if (key->sk_subtype == index->rd_opcintype[0])
 			is_null = !simdup_hamming_fingerprint(index, key->sk_argument,
-												  is_null, &order->centers[i]);
+												  is_null, &center);
 		else if (!is_null)
-			order->centers[i] = DatumGetSimhash64(key->sk_argument);
-		order->is_null[i] = is_null;
+			center = DatumGetSimhash64(key->sk_argument);
+		/* all rows are alike by a NULL */
+		if (scan->numberOfOrderBys > HAMMING_MAX_ORDERS)
+			scan->xs_orderbynulls[i] = is_null;
+		if (is_null)
+			continue;
+		if (order->n < HAMMING_MAX_ORDERS)
+			order->centers[order->n] = center;
+		order->n++;
 	}
 	order->grows =
-		!order->is_null[0] &&
+		order->n > 0 &&
 		(state->n_balls == 0 || state->balls[0].center == order->centers[0]);
 	order->limit =
 		state->n_balls == 0 ? SIMHASH64_BITS : (int) state->balls[0].radius;
@@ -98,11 +106,9 @@ distances_of(const HammingOrder *order, uint64 fp)
 {
 	uint64 distances = 0;
 
-	for (int i = 0; i < order->n; i++)
+	for (int i = 0; i < Min(order->n, HAMMING_MAX_ORDERS); i++)
 		distances = distances << DISTANCE_BITS |
-					(order->is_null[i]
-						 ? 0
-						 : (uint64) simdup_hamming64(fp, order->centers[i]));
+					(uint64) simdup_hamming64(fp, order->centers[i]);
 	return distances;
 }
 
@@ -244,16 +250,19 @@ static void
 give_least_distances(IndexScanDesc scan, uint64 distances)
 {
 	HammingOrder *order = &((HammingScan *) scan->opaque)->order;
+	int shift = HAMMING_MAX_ORDERS * DISTANCE_BITS;
 
-	scan->xs_recheckorderby = true;
 	for (int i = 0; i < scan->numberOfOrderBys; i++)
 	{
-		int shift = (order->n - 1 - i) * DISTANCE_BITS;
-		uint64 distance =
-			i < order->n ? distances >> shift & ((1 << DISTANCE_BITS) - 1) : 0;
+		uint64 distance = 0;
 
+		if (!scan->xs_orderbynulls[i] && shift > 0)
+		{
+			shift -= DISTANCE_BITS;
+			distance = distances >> shift & ((1 << DISTANCE_BITS) - 1);
+		}
 		scan->xs_orderbyvals[i] = Int32GetDatum((int32) distance);
-		scan->xs_orderbynulls[i] = order->nulls;
+		scan->xs_orderbynulls[i] |= order->nulls;
 	}
 }
 
@@ -276,7 +285,7 @@ next_nearest(IndexScanDesc scan)
 		hamming_tid_of_row(row, &scan->xs_heaptid);
 	else if (!next_null(scan))
 		return false;
-	if (scan->numberOfOrderBys > order->n)
+	if (order->n > HAMMING_MAX_ORDERS)
 		give_least_distances(scan, distances);
 	return true;
 }
@@ -466,7 +475,7 @@ simdup_hamming_get_tuple(IndexScanDesc scan, ScanDirection direction)
 		elog(ERROR, "hamming indexes are only scanned forward");
 	if (!state->started)
 		start_scan(scan);
-	scan->xs_recheckorderby = false;
+	scan->xs_recheckorderby = state->order.n > HAMMING_MAX_ORDERS;
 	if (scan->numberOfOrderBys > 0)
 		found = next_nearest(scan);
 	else

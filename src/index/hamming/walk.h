@@ -82,9 +82,8 @@ typedef struct HammingCosts
 /* Rows in the order of their distance, stage by stage (scan.c). */
 typedef struct HammingOrder
 {
-	int n;
-	uint64 centers[HAMMING_MAX_ORDERS];
-	bool is_null[HAMMING_MAX_ORDERS];
+	int n; /* operands, without those that are NULL */
+	uint64 centers[HAMMING_MAX_ORDERS]; /* of the first ones */
 	bool grows;	  /* around the center; else one stage finds all */
 	int limit;	  /* no row farther away is wanted */
 	int complete; /* rows so near have been returned or are candidates */
