@@ -11,6 +11,9 @@
 
 #if PG_VERSION_NUM < 150000
 #error "simdup needs PostgreSQL 15 or later"
+#elif PG_VERSION_NUM >= 200000
+#error \
+	"hamming/insert.c writes generic WAL records: verify them by hamming_crash.pl"
 #endif
 
 #if PG_VERSION_NUM >= 160000
@@ -18,7 +21,7 @@
 #include "nodes/miscnodes.h"
 #include "varatt.h"
 
-/* before, a relation is extended under a lock of one's own */
+/* before 16, who extends a relation takes its lock */
 #define SIMDUP_HAVE_EXTEND_BUFFERED_REL
 
 /* columns that have no counterpart may be missing; before, they are an error */
@@ -113,7 +116,8 @@ extern void _PG_init(void);
 /* a path counts the disabled nodes in it */
 #define SIMDUP_COUNT_DISABLED(path, input) \
 	((path)->disabled_nodes += (input)->disabled_nodes)
-#define SIMDUP_IS_DISABLED(path) ((path)->disabled_nodes > 0)
+#define SIMDUP_PRECHECK_PATH(rel, cost) \
+	add_path_precheck(rel, 0, cost, cost, NIL, NULL)
 
 /* what EXPLAIN shows by has headers of its own */
 #define SIMDUP_EXPLAIN_FORMAT "commands/explain_format.h"
@@ -137,7 +141,8 @@ extern void _PG_init(void);
 #define PG_MODULE_MAGIC_EXT(...) PG_MODULE_MAGIC
 #define SIMDUP_VACUUM_DELAY() vacuum_delay_point()
 #define SIMDUP_COUNT_DISABLED(path, input) ((void) 0)
-#define SIMDUP_IS_DISABLED(path) ((path)->total_cost >= disable_cost)
+#define SIMDUP_PRECHECK_PATH(rel, cost) \
+	add_path_precheck(rel, cost, cost, NIL, NULL)
 #define SIMDUP_EXPLAIN_FORMAT "commands/explain.h"
 #define SIMDUP_EXPLAIN_STATE "commands/explain.h"
 #define SIMDUP_COUNT_SEARCH(scan) ((void) (scan))
@@ -186,15 +191,6 @@ extern void _PG_init(void);
 #define SIMDUP_BEGINSCAN_PARALLEL table_beginscan_parallel
 #define SIMDUP_AM_ROUTINE(routine) \
 	memcpy(palloc(sizeof(routine)), &(routine), sizeof(routine))
-#endif
-
-/*
- * hamming/insert.c writes generic WAL records itself on servers where replay of
- * them was verified. On a later one it leaves that to the server, until somebody
- * has run hamming_crash.pl there.
- */
-#if PG_VERSION_NUM < 200000
-#define SIMDUP_KNOWS_GENERIC_RECORDS
 #endif
 
 #endif /* SIMDUP_COMPAT_H */

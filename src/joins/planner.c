@@ -220,7 +220,6 @@ static bool
 is_dominated(const JoinOffer *offer)
 {
 	Cost least = 0; /* of one input: the other may be the same */
-	ListCell *cell;
 
 	for (int side = 0; side < 2; side++)
 	{
@@ -229,15 +228,7 @@ is_dominated(const JoinOffer *offer)
 		least = Max(least, path->total_cost + path->rows * ROW_NANOSECONDS *
 												  COST_OF_NANOSECOND);
 	}
-	foreach (cell, offer->joinrel->pathlist)
-	{
-		const Path *path = lfirst(cell);
-
-		if (path->total_cost <= least && path->param_info == NULL &&
-			!SIMDUP_IS_DISABLED(path))
-			return true;
-	}
-	return false;
+	return !SIMDUP_PRECHECK_PATH(offer->joinrel, least);
 }
 
 /* Return the cost to read a side. The shorter its texts, the less minhash64 takes. */

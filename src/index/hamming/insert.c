@@ -245,8 +245,6 @@ add_entry(Page page, const SimdupSortItem *entry, bool is_sorted)
 		hamming_head(page)->n_sorted++;
 }
 
-#ifdef SIMDUP_KNOWS_GENERIC_RECORDS
-
 /* One change of a page in a generic WAL record: where, how long, then what. */
 typedef struct DeltaWriter
 {
@@ -294,8 +292,6 @@ log_entry(Buffer buffer, bool is_sorted)
 	PageSetLSN(page, lsn);
 }
 
-#endif
-
 /*
  * Append an entry to a leaf that is locked exclusively and has room. An entry
  * above all others of a leaf without a tail is sorted: rows of one fingerprint,
@@ -314,22 +310,12 @@ append_entry(Relation index, Buffer buffer, const SimdupSortItem *entry)
 
 		is_sorted = simdup_item_less(&last, entry);
 	}
-#ifdef SIMDUP_KNOWS_GENERIC_RECORDS
 	START_CRIT_SECTION();
 	add_entry(page, entry, is_sorted);
 	MarkBufferDirty(buffer);
 	if (RelationNeedsWAL(index))
 		log_entry(buffer, is_sorted);
 	END_CRIT_SECTION();
-#else
-	{
-		GenericXLogState *state = GenericXLogStart(index);
-
-		add_entry(GenericXLogRegisterBuffer(state, buffer, 0), entry,
-				  is_sorted);
-		GenericXLogFinish(state);
-	}
-#endif
 }
 
 static void
