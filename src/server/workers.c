@@ -3,11 +3,9 @@
  *	  Parallel workers that help with a join of fingerprints.
  *
  * The leader of a join puts the fingerprints into shared memory. It and the
- * workers take tiles of the join, in order, by a shared counter. A worker sends
- * its pairs through a queue, and ends each tile by a message. The leader's
- * own messages wait in memory, up to a limit. The leader takes messages in the
- * order of tiles, so pairs come in the same order for any number of workers.
- * Queues are full soon, so workers do not run far ahead.
+ * workers take tiles of the join by a shared counter. A worker sends its pairs
+ * through a queue. The leader reports them beside its own, so pairs come in any
+ * order.
  *
  * Parallel mode begins after the rows were read, and ends with the join.
  */
@@ -31,8 +29,6 @@
 
 #define QUEUE_SIZE ((Size) 65536)
 #define PAIRS_SENT 1024
-/* The leader keeps 8 MB at most. */
-#define OWN_MESSAGES 1000
 
 /* Memory for a worker: its queue, and the server's own for its errors. */
 #define WORKER_MEMORY (QUEUE_SIZE + 16384)
@@ -46,167 +42,92 @@ typedef struct TilePair
 	uint32 b;
 } TilePair;
 
-/* Pairs of a tile; the last message of it may have none. */
-typedef struct Message
-{
-	uint32 tile;
-	uint32 n;
-	bool is_last;
-	TilePair pairs[PAIRS_SENT];
-} Message;
-
-/* A queue of the leader, and the message at its head. */
-typedef struct Queue
-{
-	shm_mq_handle *handle;
-	const Message *head; /* NULL: none yet */
-	bool is_closed;
-} Queue;
-
 typedef struct JoinLeader
 {
 	SimdupHelpers helpers;
 	ParallelContext *context;
 	pg_atomic_uint32 *counter; /* the next tile to join */
 	SimdupTileWorker *balls;   /* NULL: not launched yet */
-	Queue *queues;
-	List *own;	 /* messages of the leader's own tiles, not reported yet */
-	uint32 next; /* tile to report */
+	shm_mq_handle **queues;
+	uint32 n_own; /* pairs of the leader's own tiles */
 } JoinLeader;
 
-/* Poll a queue. Return whether it has a message, or has closed now. */
-static bool
-poll_queue(Queue *queue)
-{
-	Size size;
-	void *data;
-	shm_mq_result result;
-
-	if (queue->is_closed || queue->head != NULL)
-		return false;
-	result = shm_mq_receive(queue->handle, &size, &data, true);
-	if (result == SHM_MQ_WOULD_BLOCK)
-		return false;
-	queue->is_closed = result == SHM_MQ_DETACHED;
-	if (result == SHM_MQ_SUCCESS)
-		queue->head = data;
-	return true;
-}
-
-/* Report the pairs of a message, if it is of the next tile. */
-static bool
-report_message(JoinLeader *leader, const Message *message)
-{
-	if (message->tile != leader->next)
-		return false;
-	for (uint32 i = 0; i < message->n; i++)
-		simdup_balls_report(leader->balls, message->pairs[i].a,
-							message->pairs[i].b);
-	leader->next += message->is_last;
-	return true;
-}
-
-/* Report the pairs that are due. Wait until this tile is the next one. */
+/* Report the pairs that workers have sent; at the end, until all of these have left. */
 static void
-report_until(JoinLeader *leader, uint32 tile)
+report_sent(const JoinLeader *leader, bool at_end)
 {
-	for (;;)
-	{
-		bool any = false;
-		bool all_closed = true;
+	bool any;
+	bool all_left;
 
-		if (leader->own != NIL && report_message(leader, linitial(leader->own)))
-		{
-			pfree(linitial(leader->own));
-			leader->own = list_delete_first(leader->own);
-			any = true;
-		}
+	do
+	{
+		any = false;
+		all_left = true;
+		CHECK_FOR_INTERRUPTS();
 		for (int i = 0; i < leader->context->nworkers_launched; i++)
 		{
-			Queue *queue = &leader->queues[i];
+			Size size;
+			void *data;
+			const TilePair *pairs;
+			shm_mq_result result =
+				shm_mq_receive(leader->queues[i], &size, &data, true);
 
-			any = poll_queue(queue) || any;
-			all_closed = all_closed && queue->is_closed;
-			if (queue->head != NULL && report_message(leader, queue->head))
-			{
-				queue->head = NULL;
-				any = true;
-			}
+			all_left = all_left && result == SHM_MQ_DETACHED;
+			if (result != SHM_MQ_SUCCESS)
+				continue;
+			any = true;
+			pairs = data;
+			for (Size j = 0; j < size / sizeof(TilePair); j++)
+				simdup_balls_report(leader->balls, pairs[j].a, pairs[j].b);
 		}
-		CHECK_FOR_INTERRUPTS();
-		if (any)
-			continue;
-		if (leader->next >= tile)
-			break;
-		if (all_closed)
+		if (at_end && !any && !all_left)
 		{
-			/* a worker that died says so here */
-			WaitForParallelWorkersToFinish(leader->context);
-			elog(ERROR, "lost a tile of a parallel join");
+			(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH, 0,
+							 PG_WAIT_EXTENSION);
+			ResetLatch(MyLatch);
 		}
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH, 0,
-						 PG_WAIT_EXTENSION);
-		ResetLatch(MyLatch);
-	}
+	} while (any || (at_end && !all_left));
 }
 
-/* What the leader or a worker finds, and where it goes. */
+/* Report a pair of the leader's, and sometimes those of workers: a SimdupPairPut. */
+static void
+report_own(void *arg, uint32 a, uint32 b)
+{
+	JoinLeader *leader = arg;
+
+	simdup_balls_report(leader->balls, a, b);
+	if (++leader->n_own % PAIRS_SENT == 0)
+		report_sent(leader, false);
+}
+
+/* Pairs of a worker that are not sent yet. */
 typedef struct Sender
 {
-	JoinLeader *leader;	  /* NULL: a worker */
-	shm_mq_handle *queue; /* of a worker */
-	Message message;
+	shm_mq_handle *queue;
+	uint32 n;
+	TilePair pairs[PAIRS_SENT];
 } Sender;
 
-/*
- * Send the pairs so far. A worker waits for room in its queue. The leader keeps
- * them, reports those that are due, and waits for its turn if it keeps many.
- */
+/* Send the pairs, once there is room in the queue. */
 static void
-send_pairs(Sender *sender, bool is_last)
+send_pairs(Sender *sender)
 {
-	JoinLeader *leader = sender->leader;
-	Message *message = &sender->message;
-	Size size = offsetof(Message, pairs) + message->n * sizeof(TilePair);
-
-	message->is_last = is_last;
-	if (leader != NULL)
-	{
-		leader->own = lappend(leader->own, memcpy(palloc(size), message, size));
-		report_until(leader, list_length(leader->own) < OWN_MESSAGES
-								 ? 0
-								 : message->tile);
-	}
-	else if (shm_mq_send(sender->queue, size, message, false, true) !=
-			 SHM_MQ_SUCCESS)
+	if (shm_mq_send(sender->queue, sender->n * sizeof(TilePair), sender->pairs,
+					false, true) != SHM_MQ_SUCCESS)
 		ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				errmsg("lost connection to the leader of a parallel join"));
-	message->n = 0;
+	sender->n = 0;
 }
 
-/* Send a pair: a SimdupPairPut. */
+/* Send a pair, with others: a SimdupPairPut. */
 static void
 send_pair(void *arg, uint32 a, uint32 b)
 {
 	Sender *sender = arg;
 
-	sender->message.pairs[sender->message.n++] = (TilePair){a, b};
-	if (sender->message.n == PAIRS_SENT)
-		send_pairs(sender, false);
-}
-
-/* Join tiles, as long as the counter has more. */
-static void
-join_tiles(Sender *sender, SimdupTileWorker *balls, pg_atomic_uint32 *counter)
-{
-	uint32 n_tiles = simdup_balls_tiles(balls);
-
-	while ((sender->message.tile = pg_atomic_fetch_add_u32(counter, 1)) <
-		   n_tiles)
-	{
-		simdup_balls_join(balls, sender->message.tile, send_pair, sender);
-		send_pairs(sender, true);
-	}
+	sender->pairs[sender->n++] = (TilePair){a, b};
+	if (sender->n == PAIRS_SENT)
+		send_pairs(sender);
 }
 
 /* Help a leader: started by LaunchParallelWorkers. */
@@ -216,12 +137,20 @@ simdup_join_worker(dsm_segment *segment, shm_toc *toc)
 {
 	char *queues = shm_toc_lookup(toc, KEY_QUEUES, false);
 	shm_mq *queue = (shm_mq *) (queues + ParallelWorkerNumber * QUEUE_SIZE);
+	SimdupTileWorker *balls =
+		simdup_balls_help(shm_toc_lookup(toc, KEY_TASK, false));
+	pg_atomic_uint32 *counter = shm_toc_lookup(toc, KEY_COUNTER, false);
+	uint32 n_tiles = simdup_balls_tiles(balls);
 	Sender *sender = palloc0(sizeof(Sender));
+	uint32 tile;
 
 	shm_mq_set_sender(queue, MyProc);
 	sender->queue = shm_mq_attach(queue, segment, NULL);
-	join_tiles(sender, simdup_balls_help(shm_toc_lookup(toc, KEY_TASK, false)),
-			   shm_toc_lookup(toc, KEY_COUNTER, false));
+	while ((tile = pg_atomic_fetch_add_u32(counter, 1)) < n_tiles)
+	{
+		simdup_balls_join(balls, tile, send_pair, sender);
+		send_pairs(sender);
+	}
 	shm_mq_detach(sender->queue);
 }
 
@@ -287,7 +216,8 @@ begin_help(void *arg, size_t size)
 	if (n_workers < 1)
 		return NULL;
 	EnterParallelMode();
-	context = CreateParallelContext("simdup", "simdup_join_worker", n_workers);
+	context = CreateParallelContext("$libdir/simdup", "simdup_join_worker",
+									n_workers);
 	shm_toc_estimate_chunk(&context->estimator, sizeof(pg_atomic_uint32));
 	shm_toc_estimate_chunk(&context->estimator, size);
 	shm_toc_estimate_chunk(&context->estimator, n_workers * QUEUE_SIZE);
@@ -311,7 +241,7 @@ begin_help(void *arg, size_t size)
 				   shm_toc_allocate(context->toc, n_workers * QUEUE_SIZE));
 	leader->context = context;
 	leader->balls = NULL;
-	leader->queues = palloc0(n_workers * sizeof(Queue));
+	leader->queues = palloc0(n_workers * sizeof(*leader->queues));
 	return task;
 }
 
@@ -340,15 +270,13 @@ launch(JoinLeader *leader)
 		shm_mq *queue = shm_mq_create(queues + i * QUEUE_SIZE, QUEUE_SIZE);
 
 		shm_mq_set_receiver(queue, MyProc);
-		leader->queues[i] =
-			(Queue){.handle = shm_mq_attach(queue, context->seg, NULL)};
+		leader->queues[i] = shm_mq_attach(queue, context->seg, NULL);
 	}
 	LaunchParallelWorkers(context);
 	leader->helpers.n_launched =
 		Max(leader->helpers.n_launched, context->nworkers_launched);
 	for (int i = 0; i < context->nworkers_launched; i++)
-		shm_mq_set_handle(leader->queues[i].handle,
-						  context->worker[i].bgwhandle);
+		shm_mq_set_handle(leader->queues[i], context->worker[i].bgwhandle);
 }
 
 /* Join all tiles with workers: of SimdupHelpers. */
@@ -356,18 +284,20 @@ static void
 run_with_help(void *arg, SimdupTileWorker *balls)
 {
 	JoinLeader *leader = arg;
-	Sender *sender = palloc0(sizeof(Sender));
+	uint32 n_tiles = simdup_balls_tiles(balls);
+	uint32 tile;
 
-	sender->leader = leader;
 	launch(leader);
 	leader->balls = balls;
-	leader->next = 0;
-	join_tiles(sender, balls, leader->counter);
-	report_until(leader, simdup_balls_tiles(balls));
-	pfree(sender);
+	while ((tile = pg_atomic_fetch_add_u32(leader->counter, 1)) < n_tiles)
+	{
+		simdup_balls_join(balls, tile, report_own, leader);
+		report_sent(leader, false);
+	}
+	report_sent(leader, true);
 	WaitForParallelWorkersToFinish(leader->context);
 	for (int i = 0; i < leader->context->nworkers; i++)
-		shm_mq_detach(leader->queues[i].handle);
+		shm_mq_detach(leader->queues[i]);
 }
 
 SimdupHelpers *

@@ -62,6 +62,8 @@ for my $name (sort keys %tables)
 	is_deeply(\@others, [ ($alone) x 3 ], "$name: the same rows in the same order");
 }
 my $n = sql("SELECT count(*) FROM $pairs AS p");
+is(sql("SET max_parallel_workers_per_gather = 2; SET dynamic_library_path = '/nowhere'; SELECT count(*) FROM $pairs AS p"),
+	$n, 'workers find the library where functions do');
 
 # --- a small /dev/shm, as in containers: in name spaces where the user may mount one
 

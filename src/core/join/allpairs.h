@@ -73,7 +73,7 @@ typedef struct SimdupHelpers
 {
 	/* Return memory that is shared, or NULL if there is no help. */
 	void *(*begin)(void *arg, size_t size);
-	/* Join all tiles, those of helpers included, and report in their order. */
+	/* Join all tiles, those of helpers included, and report their pairs. */
 	void (*run)(void *arg, SimdupTileWorker *balls);
 	void (*end)(void *arg);
 	void *arg;

@@ -121,8 +121,6 @@ extern void simdup_join_sorted(SimdupPairJoin *join, const SimdupBallPlan *plan,
 							   int block, SimdupSorted a,
 							   const SimdupSorted *b);
 
-/* The pairs of a tile come in the same order from everyone. */
-
 /* Receives a pair, as numbers that only the one who began the join can read. */
 typedef void (*SimdupPairPut)(void *arg, uint32_t a, uint32_t b);
 
