@@ -316,8 +316,6 @@ begin_block(Block *block)
 {
 	block->n = 0;
 	block->last = 0;
-	if (simdup_vectors == SIMDUP_VECTORS_UNKNOWN)
-		simdup_vectors = simdup_find_vectors();
 }
 
 /* Fill a block with units. */

@@ -47,8 +47,6 @@
 void
 simdup_sketch_begin(SimdupSketch *sketch, int n_bins)
 {
-	if (simdup_vectors == SIMDUP_VECTORS_UNKNOWN)
-		simdup_vectors = simdup_find_vectors();
 	*sketch = (SimdupSketch){.n_bins = n_bins, .batch = MIN_BATCH};
 	while (sketch->batch < (size_t) n_bins * BATCH_LOAD)
 		sketch->batch *= 2;

@@ -1,13 +1,13 @@
 /*
  * vectors.c
- *	  The choice of an instruction set, when the first one is needed.
+ *	  The choice of an instruction set, as the library is loaded.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/fingerprint/vectors.h"
 
-SimdupVectors simdup_vectors = SIMDUP_VECTORS_UNKNOWN;
+SimdupVectors simdup_vectors;
 
 SimdupVectors
 simdup_find_vectors(void)
@@ -30,4 +30,10 @@ simdup_find_vectors(void)
 				   : SIMDUP_VECTORS_AVX2;
 #endif
 	return SIMDUP_VECTORS_PLAIN;
+}
+
+static __attribute__((constructor)) void
+choose_vectors(void)
+{
+	simdup_vectors = simdup_find_vectors();
 }

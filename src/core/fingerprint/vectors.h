@@ -11,8 +11,7 @@
 
 typedef enum SimdupVectors
 {
-	SIMDUP_VECTORS_UNKNOWN,
-	SIMDUP_VECTORS_PLAIN,
+	SIMDUP_VECTORS_PLAIN = 1,
 	SIMDUP_VECTORS_AVX2,
 	SIMDUP_VECTORS_AVX512
 } SimdupVectors;
@@ -20,7 +19,7 @@ typedef enum SimdupVectors
 /* The best set that the processor has, and SIMDUP_VECTORS in the environment allows. */
 extern SimdupVectors simdup_find_vectors(void);
 
-/* The set in use, once it is known. A test may choose one that is not above the best. */
+/* The set in use. A test may choose one that is not above the best. */
 extern SimdupVectors simdup_vectors;
 
 #if defined(__gnu_linux__) && defined(__x86_64__) && defined(__GNUC__) && \

@@ -169,8 +169,6 @@ simdup_comparer(void)
 		[SIMDUP_VECTORS_AVX512] = {compare_avx512, 0.07},
 	};
 
-	if (simdup_vectors == SIMDUP_VECTORS_UNKNOWN)
-		simdup_vectors = simdup_find_vectors();
 	return &comparers[simdup_vectors];
 #else
 	static const SimdupComparer plain = {compare_plain, 1.5};

@@ -2,23 +2,15 @@
  * page_search.c
  *	  Search in a page of a Hamming index.
  */
-#if defined(__x86_64__) && defined(__GNUC__)
-#include <immintrin.h>
-#endif
-
+#include "core/fingerprint/vectors.h"
 #include "core/search/search.h"
 
 /*
- * The loops over a page are there for three instruction sets, and the best is
- * chosen at run time. With AVX-512 eight popcounts are one instruction. gcc does
- * not find it for the search by itself, so that loop is written out. A bitcode file,
- * which clang makes, has the first set only.
+ * With AVX-512 eight popcounts are one instruction. gcc does not find it for the search
+ * by itself, so that loop is written out.
  */
-#if defined(__gnu_linux__) && defined(__x86_64__) && defined(__GNUC__) && \
-	!defined(__clang__)
-#define CPU_HAS_AVX512 \
-	(__builtin_cpu_supports("avx512vpopcntdq") && \
-	 __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw"))
+#ifdef SIMDUP_HAS_VECTORS
+#include <immintrin.h>
 #define AVX512 "popcnt,avx512f,avx512vl,avx512bw,avx512vpopcntdq"
 #endif
 
@@ -70,7 +62,7 @@ compute_distances(const uint64_t *values, int n, uint64_t center,
 		distances[i] = (uint8_t) simdup_popcount64(values[i] ^ center);
 }
 
-#ifdef CPU_HAS_AVX512
+#ifdef SIMDUP_HAS_VECTORS
 /* Return which of the values of `mask` are near, as bits. */
 static inline __attribute__((always_inline, target(AVX512))) uint32_t
 near_of_chunk(const uint64_t *values, uint32_t mask, __m512i center,
@@ -127,8 +119,8 @@ int
 simdup_find_near(const uint64_t *values, int n, uint64_t center, int radius,
 				 uint16_t *found)
 {
-#ifdef CPU_HAS_AVX512
-	if (CPU_HAS_AVX512)
+#ifdef SIMDUP_HAS_VECTORS
+	if (simdup_vectors == SIMDUP_VECTORS_AVX512)
 		return find_near_avx512(values, n, center, radius, found);
 #endif
 	return find_near(values, n, center, radius, found);
@@ -138,8 +130,8 @@ void
 simdup_distances(const uint64_t *values, int n, uint64_t center,
 				 uint8_t *distances)
 {
-#ifdef CPU_HAS_AVX512
-	if (CPU_HAS_AVX512)
+#ifdef SIMDUP_HAS_VECTORS
+	if (simdup_vectors == SIMDUP_VECTORS_AVX512)
 		distances_avx512(values, n, center, distances);
 	else
 #endif
