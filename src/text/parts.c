@@ -9,7 +9,7 @@
 #include "mb/pg_wchar.h"
 #include "utils/memutils.h"
 
-#include "core/compare/words.h"
+#include "core/compare/passages.h"
 #include "core/unicode/html.h"
 #include "server/arguments.h"
 #include "text/encoding.h"
@@ -78,6 +78,7 @@ own_numbers(SimdupUtf8 numbers, SimdupUtf8 others)
 
 	for (size_t at = 0; at < others.len;)
 	{
+		simdup_check_interrupts_at(n);
 		list = simdup_grow(list, &room, n + 1, sizeof(SimdupUtf8));
 		list[n++] = next_number(others, &at);
 	}

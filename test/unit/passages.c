@@ -358,6 +358,41 @@ test_shared(int kind)
 	simdup_wordset_free(&refused.runs);
 }
 
+/*
+ * Letters with a footer and five words that all have among their own. Some letters are
+ * long. The verdict is the same in any order of the letters.
+ */
+static void
+test_long_among_short(bool long_first)
+{
+	char *texts[32];
+	SimdupUtf8 list[32];
+	char footer[MAX_TEXT];
+	SimdupBoilerplate refused = {0};
+	bool is_boilerplate;
+	size_t which;
+	size_t n;
+
+	append_words(footer, 150);
+	for (int i = 0; i < 32; i++)
+	{
+		bool is_long = long_first ? i < 4 : i >= 28;
+		char *p = texts[i] = simdup_alloc(200000);
+
+		for (int j = 0; j < 5; j++)
+			p += sprintf(p, "common%d %x ", j, (unsigned) below(1U << 31));
+		p = append_words(p, is_long ? 17000 : 4);
+		stpcpy(stpcpy(p, " "), footer);
+		list[i] = text_of(texts[i]);
+	}
+	simdup_free(simdup_shared_passages(list, 32, false, &refused, &which,
+									   &is_boilerplate, &n));
+	ok(is_boilerplate && n == 1, "a footer of short letters and long ones%s",
+	   long_first ? ", these first" : "");
+	for (int i = 0; i < 32; i++)
+		simdup_free(texts[i]);
+}
+
 int
 main(void)
 {
@@ -457,6 +492,8 @@ main(void)
 	}
 	for (size_t i = 0; i < sizeof(shared_kinds) / sizeof(shared_kinds[0]); i++)
 		test_shared((int) i);
+	test_long_among_short(true);
+	test_long_among_short(false);
 	test_without("", "");
 	test_without("*** as  it is\n", "*** as  it is\n");
 	test_without("Mend it.\n\n-- \nTHIS MESSAGE is confi-\n> dential and meant for the per-\n> son named above only; please delete it if you are not!\nP.S. Soon.",

@@ -224,13 +224,14 @@ is_chinese(char symbol)
 static void
 settle_zeros(char *s)
 {
-	for (size_t i = 0; s[i] != '\0'; i++)
+	for (size_t i = 0, steps = 0; s[i] != '\0'; i++, steps++)
 	{
 		char before = i > 0 ? s[i - 1] : '\0';
 		size_t circles = strspn(s + i, (char[]){SYMBOL_CIRCLE, '\0'});
 		size_t n = strspn(s + i, (char[]){'0', SYMBOL_O, SYMBOL_CIRCLE, '\0'});
 		char behind = s[i + n];
 
+		simdup_check_interrupts_at(steps);
 		if (n == 0)
 			continue;
 		if (circles == n
@@ -253,6 +254,7 @@ settle_units(char *s)
 	{
 		size_t unit = i;
 
+		simdup_check_interrupts_at(i);
 		if (s[i] != SYMBOL_M || (s[i + 1] != '2' && s[i + 1] != '3') ||
 			is_digit(s[i + 2]) || is_one_of(s[i + 2], SYMBOLS_LETTERS))
 			continue;
@@ -497,8 +499,11 @@ take_digits(Output *out, size_t i)
 	begin_number(out, i);
 	start = out->used;
 	for (; i < end; i++)
+	{
+		simdup_check_interrupts_at(i);
 		if (is_digit(s[i]))
 			put(out, s[i]);
+	}
 	n_decimals = end > whole_end ? end - whole_end - 1 : 0;
 	for (; unit_places(s[end]) > 1; end++)
 		places += (size_t) unit_places(s[end]);
@@ -607,6 +612,7 @@ take_numerals(Output *out, size_t i)
 		uint64_t value;
 		size_t said = read_numerals(s, i, 8, &value);
 
+		simdup_check_interrupts();
 		while (numeral_value(s[plain]) >= 0)
 			plain++;
 		begin_number(out, i);

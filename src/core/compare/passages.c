@@ -11,7 +11,6 @@
 #include "core/compare/passages.h"
 
 #include "core/compare/resemblance.h"
-#include "core/compare/words.h"
 
 /*
  * Words in a row that say the same in two texts. Some sentences of unrelated
@@ -66,6 +65,16 @@ keys_of(const SimdupWords *words)
 	return keys;
 }
 
+/* Append a set to a list, which keeps repetitions: they are counted. */
+static void
+append_set(SimdupHashes *all, const SimdupHashes *set)
+{
+	all->hashes =
+		simdup_grow(all->hashes, &all->size, all->n + set->n, sizeof(uint64_t));
+	for (size_t i = 0; i < set->n; i++)
+		all->hashes[all->n++] = set->hashes[i];
+}
+
 /* Add the keys of a text, each once. */
 static void
 add_keys(SimdupHashes *all, const SimdupWords *words)
@@ -73,10 +82,7 @@ add_keys(SimdupHashes *all, const SimdupWords *words)
 	SimdupHashes keys = keys_of(words);
 
 	simdup_hashes_unique(&keys);
-	all->hashes =
-		simdup_grow(all->hashes, &all->size, all->n + keys.n, sizeof(uint64_t));
-	for (size_t i = 0; i < keys.n; i++)
-		all->hashes[all->n++] = keys.hashes[i];
+	append_set(all, &keys);
 	simdup_hashes_free(&keys);
 }
 
@@ -269,7 +275,10 @@ simdup_add_boilerplate(SimdupBoilerplate *boilerplate, SimdupUtf8 text)
 	size_t n = words.n < LONG_RUN ? words.n : LONG_RUN;
 
 	for (size_t i = 0; n > 0 && i + n <= words.n; i++)
+	{
+		simdup_check_interrupts_at(i);
 		simdup_wordset_add(&boilerplate->runs, simdup_words_key(&words, i, n));
+	}
 	boilerplate->lengths |= 1U << n;
 	simdup_free(words.words);
 	return !words.overflow;
@@ -373,6 +382,7 @@ collect_own(Sharer *sharer, size_t max_tail, SimdupHashes *all)
 
 	for (size_t i = 0; i + n_tail < words->n; i++)
 	{
+		simdup_check_interrupts_at(i);
 		row = sharer->marked[i] ? 0 : row + 1;
 		if (row > 0)
 			simdup_hashes_add(&sharer->own, words->words[i].hash);
@@ -383,8 +393,7 @@ collect_own(Sharer *sharer, size_t max_tail, SimdupHashes *all)
 	sharer->is_bare = sharer->own.n * 10 < words->n;
 	simdup_hashes_unique(&sharer->own);
 	simdup_hashes_unique(&sharer->runs);
-	for (size_t i = 0; i < sharer->own.n; i++)
-		simdup_hashes_add(all, sharer->own.hashes[i]);
+	append_set(all, &sharer->own);
 }
 
 /* Drop own words that are common, such as a greeting's, and judge the rest. */

@@ -2,8 +2,7 @@
  * words.c
  *	  The words of a text, and the sentences that they stand in.
  */
-#include "core/compare/words.h"
-
+#include "core/compare/passages.h"
 #include "core/unicode/fold.h"
 
 /* Marks before a word, and behind it, that belong to it, as do ends of sentences. */
@@ -175,10 +174,14 @@ static const unsigned char *
 behind_hyphen(const unsigned char *p, const unsigned char *end)
 {
 	const unsigned char *start = p;
+	const unsigned char *look = p + SIMDUP_LOOK_BYTES;
 	int n_lines = 0;
 
 	for (; p < end && *p != '\0' && strchr(" \t\r\n>", *p) != NULL; p++)
+	{
+		look = simdup_look(p, look);
 		n_lines += *p == '\n';
+	}
 	if ((p > start && n_lines != 1) ||
 		class_at(p, end) != SIMDUP_CHAR_SEGMENTED || (*p >= '0' && *p <= '9'))
 		return NULL;
@@ -253,12 +256,14 @@ simdup_add_marks(SimdupUtf8 text, size_t *from, size_t *to, size_t low,
 				 size_t high)
 {
 	const unsigned char *start = (const unsigned char *) text.bytes;
+	size_t steps = 0;
 	int len;
 
 	while (*from > low)
 	{
 		size_t at = *from - 1;
 
+		simdup_check_interrupts_at(steps++);
 		while (at > low && *from - at < SIMDUP_MAX_UTF8 &&
 			   (start[at] & 0xC0) == 0x80)
 			at--;
@@ -272,6 +277,7 @@ simdup_add_marks(SimdupUtf8 text, size_t *from, size_t *to, size_t low,
 	{
 		uint32_t cp = simdup_utf8_decode(start + *to, start + high, &len);
 
+		simdup_check_interrupts_at(steps++);
 		if (!is_among(CLOSING, cp) && !is_sentence_end(cp))
 			break;
 	}

@@ -529,6 +529,7 @@ join_chunk(Chunk *chunk)
 		uint32_t number = chunk->first + i;
 		Set *set = &chunk->sets[smaller(i, chunk->n)];
 
+		simdup_check_interrupts();
 		drop_small_sets(chunk, join->sizes[number]);
 		if (chunk->low == chunk->n)
 			break;
