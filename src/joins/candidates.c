@@ -345,86 +345,7 @@ put_candidate(void *arg, uint32 first_row, uint32 outer, uint32 inner)
 		evaluate_candidates(state);
 }
 
-/* Reading and searching */
-
-/*
- * Read the limits, for the first key. Without a key they raise no error. If one is
- * NULL, there is no pair.
- */
-static void
-read_limits(NearJoinState *state)
-{
-	Datum limits[SIMDUP_MAX_LIMITS];
-	int n = 0;
-	ListCell *cell;
-
-	state->admitted = SIMDUP_NO_PAIRS;
-	foreach (cell, state->limits)
-	{
-		bool isnull;
-
-		limits[n++] =
-			ExecEvalExprSwitchContext(lfirst(cell),
-									  state->css.ss.ps.ps_ExprContext, &isnull);
-		if (isnull)
-			return;
-	}
-	state->admitted = state->predicate->read_limits(state->predicate, limits,
-													&state->search.limits);
-}
-
-/* A side that is read. */
-typedef struct SideReader
-{
-	NearJoinState *state;
-	int side;
-	bool has_begun; /* its keys */
-} SideReader;
-
-/* Add the key of a row: a SimdupKeyTake. */
-static void
-take_key(void *arg, uint32 number, Datum key, uint32 hash)
-{
-	SideReader *reader = arg;
-	NearJoinState *state = reader->state;
-	const SimdupSearchMethod *method = state->predicate->method;
-
-	simdup_progress_done((int64) state->inputs[0].n + state->inputs[1].n);
-	if (!reader->has_begun)
-	{
-		MemoryContext old = MemoryContextSwitchTo(state->search.context);
-
-		reader->has_begun = true;
-		if (state->admitted == SIMDUP_LIMITS_NOT_READ)
-			read_limits(state);
-		if (state->admitted == SIMDUP_NEAR_PAIRS)
-			method->begin(&state->search, reader->side);
-		MemoryContextSwitchTo(old);
-	}
-	if (state->admitted == SIMDUP_NEAR_PAIRS)
-		method->add(&state->search, reader->side, number, key, hash);
-}
-
-static void
-read_side(NearJoinState *state, int side)
-{
-	SideReader reader = {.state = state, .side = side};
-	SimdupKeySearch *search = &state->search;
-	SimdupJoinInput *input = &state->inputs[side];
-	const SimdupRowStore *other = state->inputs[1 - side].rows;
-	/* of the rows of both sides */
-	int64 memory = search->memory / 2 -
-				   (other != NULL ? simdup_rowstore_memory(other) : 0);
-
-	input->rows = simdup_rowstore_begin(Max(memory, 0));
-	if (search->reads_once)
-		state->inputs[1].rows = input->rows;
-	simdup_read_input(input, take_key, &reader);
-	simdup_note_memory(search);
-	if (side == 0 && (simdup_asks_existence(state) || state->type == JOIN_LEFT))
-		/* a number beyond all rows makes room for them */
-		search->matched = bms_make_singleton((int) state->inputs[0].n);
-}
+/* Searching */
 
 /*
  * Return the memory that is left for the search, beside the rows, the sorted keys,
@@ -498,10 +419,10 @@ simdup_find_candidates(NearJoinState *state)
 	begin_candidates(state);
 	simdup_progress_phase("reading", 0);
 	if (!search->reads_once)
-		read_side(state, 1);
+		simdup_read_side(state, 1);
 	if (search->reads_once || inputs[1].n_keyed > 0 ||
 		state->type == JOIN_LEFT || state->type == JOIN_ANTI)
-		read_side(state, 0);
+		simdup_read_side(state, 0);
 	if (inputs[0].n_keyed == 0 ||
 		(!search->reads_once && inputs[1].n_keyed == 0))
 		state->admitted = SIMDUP_NO_PAIRS;

@@ -9,7 +9,8 @@
 #include "executor/executor.h"
 #include "miscadmin.h"
 
-#include "joins/input.h"
+#include "joins/state.h"
+#include "server/progress.h"
 
 /*
  * Rows by number
@@ -18,18 +19,25 @@
  * second file.
  */
 
+/* Rows that can be looked at at one time. */
+#define ROW_BUFFERS 3
+
+/* Rows are numbered from 0. */
+#define MAX_ROWS ((uint32) PG_INT32_MAX)
+
 struct SimdupRowStore
 {
 	uint32 n;
 	uint32 length; /* of all rows; 0: they differ */
 	SimdupTempFile *rows;
 	SimdupTempFile *offsets; /* by number; empty while rows are of one length */
-	MinimalTuple buffers[SIMDUP_ROW_BUFFERS];
-	Size buffer_sizes[SIMDUP_ROW_BUFFERS];
+	MinimalTuple buffers[ROW_BUFFERS];
+	Size buffer_sizes[ROW_BUFFERS];
 };
 
-SimdupRowStore *
-simdup_rowstore_begin(int64 memory)
+/* Return a new store in the current context, which goes to disk beyond this memory. */
+static SimdupRowStore *
+begin_rows(int64 memory)
 {
 	SimdupRowStore *store = palloc0(sizeof(SimdupRowStore));
 
@@ -154,9 +162,58 @@ hash_of(const SimdupJoinInput *input, TupleTableSlot *row, uint32 *hash)
 	return true;
 }
 
-void
-simdup_read_input(SimdupJoinInput *input, SimdupKeyTake take, void *arg)
+/*
+ * Read the limits, for the first key. Without a key they raise no error. If one is
+ * NULL, there is no pair.
+ */
+static void
+read_limits(NearJoinState *state)
 {
+	Datum limits[SIMDUP_MAX_LIMITS];
+	int n = 0;
+	ListCell *cell;
+
+	state->admitted = SIMDUP_NO_PAIRS;
+	foreach (cell, state->limits)
+	{
+		bool isnull;
+
+		limits[n++] =
+			ExecEvalExprSwitchContext(lfirst(cell),
+									  state->css.ss.ps.ps_ExprContext, &isnull);
+		if (isnull)
+			return;
+	}
+	state->admitted = state->predicate->read_limits(state->predicate, limits,
+													&state->search.limits);
+}
+
+/* Add the key of a side's next row to the search. The first one begins the keys. */
+static void
+add_key(NearJoinState *state, int side, Datum key, uint32 hash)
+{
+	const SimdupSearchMethod *method = state->predicate->method;
+	SimdupJoinInput *input = &state->inputs[side];
+
+	simdup_progress_done((int64) state->inputs[0].n + state->inputs[1].n);
+	if (input->n_keyed++ == 0)
+	{
+		MemoryContext old = MemoryContextSwitchTo(state->search.context);
+
+		if (state->admitted == SIMDUP_LIMITS_NOT_READ)
+			read_limits(state);
+		if (state->admitted == SIMDUP_NEAR_PAIRS)
+			method->begin(&state->search, side);
+		MemoryContextSwitchTo(old);
+	}
+	if (state->admitted == SIMDUP_NEAR_PAIRS)
+		method->add(&state->search, side, input->n, key, hash);
+}
+
+static void
+read_rows(NearJoinState *state, int side)
+{
+	SimdupJoinInput *input = &state->inputs[side];
 	MemoryContext context = CurrentMemoryContext;
 	MemoryContext row_context =
 		AllocSetContextCreate(context, "simdup join key", ALLOCSET_SMALL_SIZES);
@@ -179,17 +236,14 @@ simdup_read_input(SimdupJoinInput *input, SimdupKeyTake take, void *arg)
 		isnull = isnull || !hash_of(input, row, &hash);
 		if (!isnull || input->keeps_unmatched)
 		{
-			if (input->n == SIMDUP_MAX_JOIN_ROWS)
+			if (input->n == MAX_ROWS)
 				ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 						errmsg("too many rows for one join"),
 						errdetail("A side of the join has more than %u rows.",
-								  SIMDUP_MAX_JOIN_ROWS),
+								  MAX_ROWS),
 						errhint("Turn simdup.enable_join off."));
 			if (!isnull)
-			{
-				take(arg, input->n, key, hash);
-				input->n_keyed++;
-			}
+				add_key(state, side, key, hash);
 			MemoryContextSwitchTo(context);
 			add_row(input->rows, row);
 			input->n++;
@@ -198,4 +252,24 @@ simdup_read_input(SimdupJoinInput *input, SimdupKeyTake take, void *arg)
 	}
 	MemoryContextSwitchTo(context);
 	MemoryContextDelete(row_context);
+}
+
+void
+simdup_read_side(NearJoinState *state, int side)
+{
+	SimdupKeySearch *search = &state->search;
+	SimdupJoinInput *input = &state->inputs[side];
+	const SimdupRowStore *other = state->inputs[1 - side].rows;
+	/* of the rows of both sides */
+	int64 memory = search->memory / 2 -
+				   (other != NULL ? simdup_rowstore_memory(other) : 0);
+
+	input->rows = begin_rows(Max(memory, 0));
+	if (search->reads_once)
+		state->inputs[1].rows = input->rows;
+	read_rows(state, side);
+	simdup_note_memory(search);
+	if (side == 0 && (simdup_asks_existence(state) || state->type == JOIN_LEFT))
+		/* a number beyond all rows makes room for them */
+		search->matched = bms_make_singleton((int) state->inputs[0].n);
 }

@@ -178,7 +178,7 @@ add_member(ShingleSearch *search, const Document *document)
 	if (search->positions[side][set] == NO_GROUP)
 	{
 		search->positions[side][set] =
-			(uint32) (simdup_tempfile_size(search->join->groups[side]) /
+			(uint32) (search->join->groups[side]->size /
 					  (int64) sizeof(uint32));
 		search->first_rows[set] = document->row;
 	}
@@ -480,7 +480,7 @@ join_sets(ShingleSearch *search)
 	sets.common_from = search->common_from;
 	simdup_set_join(&sets, join->limits.min_resemblance,
 					(Size) join->free_memory);
-	join->disk += simdup_tempfile_size(search->ranks);
+	join->disk += search->ranks->size;
 	simdup_tempfile_close(search->ranks);
 }
 
@@ -497,7 +497,7 @@ find_alike(SimdupKeySearch *join)
 			put_groups(&search, set, set);
 		join_sets(&search);
 	}
-	join->disk += simdup_tempfile_size(search.keys->hashes);
+	join->disk += search.keys->hashes->size;
 }
 
 static void

@@ -11,7 +11,6 @@
 #include "nodes/extensible.h"
 
 #include "joins/condition.h"
-#include "joins/input.h"
 
 /* The lists in custom_private, of which the last two are of the equalities. */
 typedef enum SimdupJoinList
@@ -52,6 +51,32 @@ typedef enum SimdupJoinExpr
 
 /* By method: that of fingerprints, then that of shingles. */
 extern const CustomScanMethods simdup_join_methods[2];
+
+/* Rows by number, in memory and on disk (input.c). A store that is NULL has none. */
+typedef struct SimdupRowStore SimdupRowStore;
+
+/* One of the two sides of a join. */
+typedef struct SimdupJoinInput
+{
+	PlanState *plan; /* NULL: the rows are those of the other side */
+	int first;		 /* column of the scan tuple */
+	int n_columns;
+	AttrNumber key;
+	AttrNumber text;	  /* 0: none is compared */
+	int n_equal;		  /* equalities between the sides */
+	AttrNumber *equal;	  /* their columns */
+	FmgrInfo *hash;		  /* their hash functions */
+	Oid *collations;	  /* for these */
+	bool keeps_unmatched; /* also rows that can match no other */
+
+	SimdupRowStore *rows;
+	uint32 n;				   /* rows that are kept */
+	uint32 n_keyed;			   /* rows that may match another */
+	TupleTableSlot *text_slot; /* to take the text of a row */
+	TupleTableSlot *slot;	   /* to take rows of the store apart */
+	int64 current;			   /* the row in the scan tuple; -1: none, NULLs */
+	int buffer;				   /* of the store, where that row is */
+} SimdupJoinInput;
 
 typedef struct NearJoinState
 {
@@ -95,6 +120,18 @@ simdup_asks_existence(const NearJoinState *state)
 {
 	return state->type == JOIN_SEMI || state->type == JOIN_ANTI;
 }
+
+/* input.c */
+
+/* Read a side: keep its rows, and add the keys of those that may match. */
+extern void simdup_read_side(NearJoinState *state, int side);
+
+extern void simdup_rowstore_end(SimdupRowStore *store);
+extern int64 simdup_rowstore_memory(const SimdupRowStore *store);
+extern int64 simdup_rowstore_disk(const SimdupRowStore *store);
+/* Return a row, valid until the next call with the same buffer, 0 to 2. */
+extern MinimalTuple simdup_rowstore_get(SimdupRowStore *store, uint32 number,
+										int buffer);
 
 /* candidates.c */
 
