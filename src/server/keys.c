@@ -119,7 +119,7 @@ simdup_keys_get(SimdupKeys *keys, uint32 number, int buffer)
 	if (keys->byval)
 		return (Datum) word;
 	end = number + 1 < keys->n ? word_at(keys, number + 1, buffer)
-							   : simdup_tempfile_size(keys->bytes);
+							   : keys->bytes->size;
 	return PointerGetDatum(simdup_tempfile_get(keys->bytes, word,
 											   (size_t) (end - word),
 											   &keys->buffers[buffer]));
@@ -277,6 +277,7 @@ hash_keys(SimdupKeyIds *numbers)
 	{
 		Datum key = simdup_keys_get(numbers->keys, i, 0);
 
+		simdup_check_interrupts_at(i);
 		slot_of(numbers, key, hash_of(numbers, key))->number = i;
 	}
 	numbers->in_order = false;

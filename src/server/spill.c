@@ -110,12 +110,6 @@ begin_file(SimdupTempFile *file)
 }
 
 int64
-simdup_tempfile_size(const SimdupTempFile *file)
-{
-	return file->size;
-}
-
-int64
 simdup_tempfile_append(SimdupTempFile *file, const void *data, size_t len)
 {
 	int64 offset = file->size;

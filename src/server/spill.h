@@ -49,8 +49,6 @@ extern Size simdup_tempfile_memory(const SimdupTempFile *file);
 extern int64 simdup_tempfile_disk(const SimdupTempFile *file);
 /* Close a file, unless it is NULL. */
 extern void simdup_tempfile_close(SimdupTempFile *file);
-/* Return the bytes of a file. */
-extern int64 simdup_tempfile_size(const SimdupTempFile *file);
 
 /* Append data and return its offset. Cheap without reads in between. */
 extern int64 simdup_tempfile_append(SimdupTempFile *file, const void *data,
