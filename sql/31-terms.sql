@@ -4,15 +4,15 @@
 
 -- I-Match (Chowdhury et al. 2002)
 
-CREATE FUNCTION imatch_fingerprint(content text, lexicon text[], tokenizer text DEFAULT 'word') RETURNS bigint
-  AS 'MODULE_PATHNAME', 'simdup_imatch_fingerprint' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION imatch_fingerprint(text, text[], text) IS 'I-Match: a hash of the lexicon''s terms';
-
 CREATE FUNCTION imatch_fingerprints(content text, lexicon text[], n_lexicons integer DEFAULT 10,
   keep float8 DEFAULT 0.7, tokenizer text DEFAULT 'word') RETURNS bigint[]
   AS 'MODULE_PATHNAME', 'simdup_imatch_fingerprints' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2000;
 COMMENT ON FUNCTION imatch_fingerprints(text, text[], integer, float8, text) IS
   'I-Match with randomised lexicons: equal in any element (&&) is a match';
+CREATE FUNCTION imatch_fingerprint(content text, lexicon text[], tokenizer text DEFAULT 'word') RETURNS bigint
+  LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1000
+  RETURN (imatch_fingerprints(content, lexicon, 0, 0.5, tokenizer))[1];
+COMMENT ON FUNCTION imatch_fingerprint(text, text[], text) IS 'I-Match: a hash of the lexicon''s terms';
 
 -- the terms of many texts
 

@@ -280,8 +280,9 @@ simdup_super_shingles(PG_FUNCTION_ARGS)
 	for (int i = 0; i + w <= n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		simdup_hashes_add(&set,
-						  sketch_value(bytes + i, (size_t) w * sizeof(uint64)));
+		if (!simdup_hashes_add(&set, sketch_value(bytes + i,
+												  (size_t) w * sizeof(uint64))))
+			simdup_too_many_shingles();
 	}
 	simdup_hashes_unique(&set);
 	PG_RETURN_ARRAYTYPE_P(simdup_make_array(set.hashes, (int) set.n, INT8OID));

@@ -96,14 +96,6 @@ fill_lexicon(void *memo)
 	simdup_terms_sort(lexicon->terms, lexicon->n);
 }
 
-/* Return the lexicon of words, and of weights unless they are NULL. */
-static const Lexicon *
-get_lexicon(FunctionCallInfo fcinfo, ArrayType *words, ArrayType *weights)
-{
-	return simdup_memo(fcinfo->flinfo, words, weights, sizeof(Lexicon),
-					   fill_lexicon);
-}
-
 /*
  * The terms of all texts of an aggregate, with their document frequencies.
  *
@@ -257,29 +249,14 @@ simdup_terms_final(PG_FUNCTION_ARGS)
 
 #define MAX_LEXICONS 100
 
-PG_FUNCTION_INFO_V1(simdup_imatch_fingerprint);
-Datum
-simdup_imatch_fingerprint(PG_FUNCTION_ARGS)
-{
-	const Lexicon *lexicon =
-		get_lexicon(fcinfo, PG_GETARG_ARRAYTYPE_P(1), NULL);
-	size_t n;
-	SimdupTerm *terms =
-		terms_of(PG_GETARG_TEXT_PP(0), PG_GETARG_TEXT_PP(2), &n);
-	uint64 signature;
-
-	if (!simdup_imatch(terms, n, lexicon->terms, lexicon->n, 0, 1, &signature))
-		PG_RETURN_NULL();
-	PG_RETURN_INT64((int64) signature);
-}
-
 PG_FUNCTION_INFO_V1(simdup_imatch_fingerprints);
 /* Return signatures by the whole lexicon, then by n_lexicons random parts of it. */
 Datum
 simdup_imatch_fingerprints(PG_FUNCTION_ARGS)
 {
 	const Lexicon *lexicon =
-		get_lexicon(fcinfo, PG_GETARG_ARRAYTYPE_P(1), NULL);
+		simdup_memo(fcinfo->flinfo, PG_GETARG_ARRAYTYPE_P(1), NULL,
+					sizeof(Lexicon), fill_lexicon);
 	int n_lexicons = simdup_check_range(PG_GETARG_INT32(2), 0, MAX_LEXICONS,
 										"number of random lexicons");
 	double keep = PG_GETARG_FLOAT8(3);
@@ -316,8 +293,9 @@ simdup_term_cosine(PG_FUNCTION_ARGS)
 	double cosine;
 
 	if (PG_NARGS() > 3)
-		lexicon = get_lexicon(fcinfo, PG_GETARG_ARRAYTYPE_P(2),
-							  PG_GETARG_ARRAYTYPE_P(3));
+		lexicon = simdup_memo(fcinfo->flinfo, PG_GETARG_ARRAYTYPE_P(2),
+							  PG_GETARG_ARRAYTYPE_P(3), sizeof(Lexicon),
+							  fill_lexicon);
 	for (int i = 0; i < 2; i++)
 	{
 		terms[i] = terms_of(PG_GETARG_TEXT_PP(i), tokenizer, &n[i]);
