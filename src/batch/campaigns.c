@@ -161,8 +161,7 @@ read_letters(Letters *letters, const uint32 *unit, SimdupPairSort *sort)
 static void
 list_sharers(Letters *letters, const uint32 *sharers, uint32 n)
 {
-	uint64 start =
-		(uint64) simdup_tempfile_size(letters->sharers) / sizeof(uint32);
+	uint64 start = (uint64) letters->sharers->size / sizeof(uint32);
 
 	if (n < 2)
 		return;
@@ -288,7 +287,7 @@ list_shingles(Letters *letters, SimdupPairSort *sort)
 static void
 letters_begin(Letters *letters, const SimdupBatchUnits *units)
 {
-	SimdupRows *rows = units->fingerprints->rows;
+	SimdupRows *rows = units->rows;
 	Size n = (Size) rows->n + 1;
 	SimdupPairSort *sort = simdup_pairsort_begin(rows->budget / 4);
 	SimdupPairSort *shared;
@@ -296,7 +295,7 @@ letters_begin(Letters *letters, const SimdupBatchUnits *units)
 	*letters = (Letters){.rows = rows, .memory = rows->budget / 8};
 	letters->size = simdup_alloc0(n * sizeof(uint32));
 	letters->starts = simdup_alloc0(n * sizeof(uint64));
-	read_letters(letters, units->rows.unit, sort);
+	read_letters(letters, units->core.unit, sort);
 	if (rows->options.method == SIMDUP_TEMPLATES)
 		letters->holders =
 			simdup_tempfile_create_cached((Size) letters->memory, 0);
@@ -603,7 +602,7 @@ find_templates(Letters *letters, SimdupNearLists *relatives)
 uint32 *
 simdup_find_campaigns(const SimdupBatchUnits *units)
 {
-	SimdupRows *rows = units->fingerprints->rows;
+	SimdupRows *rows = units->rows;
 	Campaigns c = {0};
 	SimdupNearLists *near;
 	bool by_template = rows->options.method == SIMDUP_TEMPLATES;
@@ -615,12 +614,12 @@ simdup_find_campaigns(const SimdupBatchUnits *units)
 	compare_letters(&c);
 	near = simdup_near_lists(c.near, rows->n, (Size) c.letters.memory);
 	center = by_template ? find_templates(&c.letters, near)
-						 : find_centers(rows, units->rows.unit, near);
+						 : find_centers(rows, units->core.unit, near);
 	simdup_near_lists_end(near);
 	letters_end(&c.letters);
 	for (uint32 row = 0; row < rows->n; row++)
 	{
-		uint32 first = units->rows.unit[row];
+		uint32 first = units->core.unit[row];
 
 		center[row] = center[first] == SIMDUP_NO_ROW ? first : center[first];
 	}

@@ -259,7 +259,7 @@ simdup_grouping_read(FunctionCallInfo fcinfo, const SimdupOptions *options,
 	if (source.place[SIMDUP_SOURCE_CLUSTER] >= 0)
 		grouping.ids = simdup_grow(NULL, &grouping.n_ids, 16, sizeof(int64));
 	simdup_source_read(&source, add_row, &grouping);
-	grouping.fingerprints = simdup_rows_distinct(rows);
+	simdup_rows_distinct(rows);
 	if (grouping.ids == NULL)
 		grouping.ids = simdup_alloc0(((Size) rows->n + 1) * sizeof(int64));
 	return grouping;
@@ -362,7 +362,8 @@ simdup_decisions_read(SimdupRows *rows, Oid table)
 						  &d);
 	n_keys = simdup_keyids_count(rows->numbers);
 	simdup_decisions_settle(&d.decisions, n_keys, &d.passed);
-	(void) simdup_constraints_find(&d.constraints, n_keys, &d.decisions);
+	(void) simdup_constraints_find(&d.constraints, n_keys, rows->n,
+								   &d.decisions);
 	return d;
 }
 
@@ -431,33 +432,6 @@ tell_passed(const SimdupDecisionSet *d)
 					  simdup_keys_text(d->rows->keys, first->b),
 					  simdup_contradicted(d, first)),
 			errhint("Take decisions back with simdup_undecide."));
-}
-
-/*
- * Rows have the smallest numbers. So a component without a row has a number that
- * is none of theirs.
- */
-void
-simdup_decisions_apply(SimdupDecisionSet *d)
-{
-	uint32 n_rows = d->rows->n;
-	size_t n_left = 0;
-
-	tell_passed(d);
-	for (size_t i = 0; i < d->decisions.n; i++)
-	{
-		SimdupDecision item = d->decisions.items[i];
-
-		if (item.same || (d->constraints.component[item.a] < n_rows &&
-						  d->constraints.component[item.b] < n_rows))
-			d->decisions.items[n_left++] = item;
-	}
-	if (n_left == d->decisions.n)
-		return;
-	d->decisions.n = n_left;
-	simdup_constraints_free(&d->constraints);
-	(void) simdup_constraints_find(&d->constraints, d->constraints.n,
-								   &d->decisions);
 }
 
 /* Changes */
@@ -584,9 +558,8 @@ simdup_group_changes(PG_FUNCTION_ARGS)
 	c.grouping = simdup_grouping_read(fcinfo, &options, false);
 	rows = c.grouping.rows;
 	decided = simdup_decisions_read(rows, PG_GETARG_OID(2));
-	simdup_decisions_apply(&decided);
-	c.group = simdup_find_groups(c.grouping.fingerprints, &decided.constraints,
-								 NULL, NULL);
+	tell_passed(&decided);
+	c.group = simdup_find_groups(rows, &decided.constraints, NULL, NULL);
 	simdup_grouping_table(rows, PG_GETARG_OID(1), "t.key, t.id", "", 1, INT8OID,
 						  take_member, &c);
 	give_ids(&c, PG_GETARG_OID(3), PG_GETARG_INT64(9));

@@ -20,7 +20,6 @@ typedef struct SimdupGrouping
 	DateADT *days;	 /* by row, DATEVAL_NOBEGIN for none; NULL: not read */
 	Size n_days;	 /* that there is room for */
 	int64 n_skipped; /* rows that take no part */
-	SimdupFingerprints *fingerprints;
 	int64 *ids; /* by row: the group or the given cluster; SIMDUP_NO_ID: none */
 	Size n_ids; /* that there is room for */
 } SimdupGrouping;
@@ -79,11 +78,5 @@ extern SimdupDecisionSet simdup_decisions_read(SimdupRows *rows, Oid table);
  */
 extern char *simdup_contradicted(const SimdupDecisionSet *decided,
 								 const SimdupDecision *passed);
-
-/*
- * Prepare decisions for grouping the rows: a WARNING tells of those passed over,
- * and cannot-links of components without a row are left out.
- */
-extern void simdup_decisions_apply(SimdupDecisionSet *decided);
 
 #endif /* SIMDUP_BATCH_GROUPS_H */

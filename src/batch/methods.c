@@ -1,7 +1,8 @@
 /*
  * methods.c
- *	  The groups of a batch by either method: what core/cluster/grouping.h wants to
- *	  know of near rows.
+ *	  The groups of a batch by its method. For leaders and connected components this
+ *	  is what core/cluster/grouping.h wants to know of near rows. Campaigns and
+ *	  templates are in campaigns.c.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -57,8 +58,8 @@ typedef struct Leader
 SIMDUP_POPCNT_CLONES static double
 estimate_pairs(const Leader *l, uint32 from, uint32 end)
 {
-	const uint32 *unit = l->units->rows.unit;
-	int k = (int) l->units->rows.max_distance;
+	const uint32 *unit = l->units->core.unit;
+	int k = l->units->rows->options.max_distance;
 	uint32 n = Min((uint32) (8 * sqrt(end - from)), SAMPLE_SIZE);
 	uint32 rows[SAMPLE_SIZE];
 	uint64 fps[SAMPLE_SIZE];
@@ -87,8 +88,8 @@ estimate_pairs(const Leader *l, uint32 from, uint32 end)
 static void
 find_end(Leader *l)
 {
-	double n = l->units->rows.n_rows;
-	double budget = (double) l->units->fingerprints->rows->budget;
+	double n = l->units->core.n_rows;
+	double budget = (double) l->units->rows->budget;
 	double most = Max(Min(budget / 8 / sizeof(SimdupSortItem), MOST_PAIRS), n);
 	double n_rows = n - l->from;
 
@@ -144,9 +145,8 @@ side_of_choice(void *arg, uint32 row)
 static void
 show_range(const Leader *l, double share)
 {
-	simdup_show_join(l->units->fingerprints,
-					 (l->from + share * (l->end - l->from)) /
-						 l->units->rows.n_rows);
+	simdup_show_join(l->units->rows, (l->from + share * (l->end - l->from)) /
+										 l->units->core.n_rows);
 }
 
 /* Return the near rows of a unit of the range: a SimdupNearOf. */
@@ -164,13 +164,13 @@ static void
 group_range(Leader *l)
 {
 	SimdupBatchUnits *u = l->units;
-	Size memory = (Size) u->fingerprints->rows->budget / 8;
+	Size memory = (Size) u->rows->budget / 8;
 
-	memset(l->bits, 0, u->rows.n_rows);
+	memset(l->bits, 0, u->core.n_rows);
 	l->any_needs_all = false;
 	for (uint32 row = l->from; row < l->end; row++)
 	{
-		uint8 *bits = &l->bits[u->rows.unit[row]];
+		uint8 *bits = &l->bits[u->core.unit[row]];
 		bool needs_all = simdup_needs_all_leaders(l->leading, row);
 
 		l->any_needs_all |= needs_all;
@@ -179,12 +179,12 @@ group_range(Leader *l)
 	}
 	l->sort = simdup_pairsort_begin((int64) memory);
 	show_range(l, 0.5);
-	if (l->from == 0 && l->end == u->rows.n_rows)
-		simdup_join_units(u, (int) u->rows.max_distance, NULL, take_both, l);
+	if (l->from == 0 && l->end == u->core.n_rows)
+		simdup_join_units(u, u->rows->options.max_distance, NULL, take_both, l);
 	else
-		simdup_join_units(u, (int) u->rows.max_distance, side_of_choice,
+		simdup_join_units(u, u->rows->options.max_distance, side_of_choice,
 						  take_choice, l);
-	l->lists = simdup_near_lists(l->sort, u->rows.n_rows, memory);
+	l->lists = simdup_near_lists(l->sort, u->core.n_rows, memory);
 	simdup_leading_range(l->leading, l->from, l->end, near_of, l);
 	simdup_near_lists_end(l->lists);
 }
@@ -240,38 +240,37 @@ side_of_offer(void *arg, uint32 row)
 static uint32 *
 group_by_leader(SimdupBatchUnits *units, const SimdupConstraints *constraints)
 {
-	SimdupFingerprints *fingerprints = units->fingerprints;
-	Size n = units->rows.n_rows;
+	SimdupRows *rows = units->rows;
+	Size n = units->core.n_rows;
 	Leader l = {.units = units,
-				.leading = simdup_leading_begin(&units->rows, constraints)};
+				.leading = simdup_leading_begin(&units->core, constraints)};
 
 	l.fps = simdup_alloc((n + 1) * sizeof(uint64));
 	l.scopes = simdup_alloc0((n + 1) * sizeof(uint32));
 	l.last_row = simdup_alloc((n + 1) * sizeof(uint32));
 	l.bits = simdup_alloc(n + 1);
-	simdup_fingerprints_by_row(fingerprints, l.fps, l.scopes);
+	simdup_fingerprints_by_row(rows, l.fps, l.scopes);
 	for (uint32 row = 0; row < n; row++)
-		l.last_row[units->rows.unit[row]] = row;
+		l.last_row[units->core.unit[row]] = row;
 	for (; l.from < n; l.from = l.end)
 	{
 		find_end(&l);
 		group_range(&l);
 		if (l.end == n)
 			continue;
-		if (units->contents != NULL && l.most_offers == 0)
+		if (units->rows->contents != NULL && l.most_offers == 0)
 		{
-			l.most_offers =
-				(Size) fingerprints->rows->budget / 4 / sizeof(SimdupSortItem);
+			l.most_offers = (Size) rows->budget / 4 / sizeof(SimdupSortItem);
 			l.offers = simdup_alloc(l.most_offers * sizeof(SimdupSortItem));
 		}
 		show_range(&l, 1);
-		simdup_join_units(units, (int) units->rows.max_distance, side_of_offer,
+		simdup_join_units(units, rows->options.max_distance, side_of_offer,
 						  take_offer, &l);
 		take_offers(&l);
 	}
 	if (units->sink != NULL)
-		simdup_join_fingerprints(fingerprints, (int) units->rows.max_distance,
-								 NULL, units->sink, units->sink_arg);
+		simdup_join_fingerprints(rows, rows->options.max_distance, NULL,
+								 units->sink, units->sink_arg);
 	simdup_free(l.fps);
 	simdup_free(l.scopes);
 	simdup_free(l.last_row);
@@ -324,14 +323,14 @@ sort_parted(void *arg, uint32 a, uint32 b, uint32 distance)
 
 /* Unite the groups that are near at a distance, in the order of pairs. */
 static void
-unite_at(Connecting *c, SimdupBatchUnits *units, uint32 distance)
+unite_at(Connecting *c, SimdupBatchUnits *units, int distance)
 {
 	uint64 a;
 	uint64 b;
 
-	c->distance = distance;
-	c->sort = simdup_pairsort_begin(units->fingerprints->rows->budget);
-	simdup_join_units(units, (int) distance, NULL, sort_parted, c);
+	c->distance = (uint32) distance;
+	c->sort = simdup_pairsort_begin(units->rows->budget);
+	simdup_join_units(units, distance, NULL, sort_parted, c);
 	simdup_pairsort_perform(c->sort);
 	while (simdup_pairsort_get(c->sort, &a, &b))
 	{
@@ -354,9 +353,9 @@ group_linked(SimdupBatchUnits *units, const SimdupConstraints *constraints)
 		must_links.cannot_links.n = 0;
 	}
 	connected =
-		simdup_connected_begin(&units->rows,
+		simdup_connected_begin(&units->core,
 							   constraints == NULL ? NULL : &must_links);
-	simdup_join_units(units, (int) units->rows.max_distance, NULL, unite,
+	simdup_join_units(units, units->rows->options.max_distance, NULL, unite,
 					  connected);
 	return simdup_connected_finish(connected);
 }
@@ -366,15 +365,15 @@ group_connected(SimdupBatchUnits *units, const SimdupConstraints *constraints)
 {
 	const SimdupLinkLists *apart =
 		constraints == NULL ? NULL : &constraints->cannot_links;
-	uint32 max_distance = units->rows.max_distance;
-	uint32 n = units->rows.n_rows;
+	int max_distance = units->rows->options.max_distance;
+	uint32 n = units->core.n_rows;
 	Connecting c = {0};
 	uint32 *group;
 	uint32 *parted;
 	bool any = false;
 
 	if (apart != NULL && apart->n > 0)
-		simdup_show_join(units->fingerprints, 1.0 / (max_distance + 1));
+		simdup_show_join(units->rows, 1.0 / (max_distance + 1));
 	group = group_linked(units, constraints);
 	c.group = group;
 	c.parted = simdup_alloc0(n / 8 + 1);
@@ -390,11 +389,10 @@ group_connected(SimdupBatchUnits *units, const SimdupConstraints *constraints)
 	}
 	if (!any)
 		return group;
-	c.connected = simdup_connected_begin(&units->rows, constraints);
-	for (uint32 distance = 1; distance <= max_distance; distance++)
+	c.connected = simdup_connected_begin(&units->core, constraints);
+	for (int distance = 1; distance <= max_distance; distance++)
 	{
-		simdup_show_join(units->fingerprints,
-						 (distance + 1.0) / (max_distance + 1));
+		simdup_show_join(units->rows, (distance + 1.0) / (max_distance + 1));
 		unite_at(&c, units, distance);
 	}
 	parted = simdup_connected_finish(c.connected);
@@ -405,15 +403,14 @@ group_connected(SimdupBatchUnits *units, const SimdupConstraints *constraints)
 }
 
 uint32 *
-simdup_find_groups(SimdupFingerprints *fingerprints,
-				   const SimdupConstraints *constraints, SimdupRowPairSink sink,
-				   void *sink_arg)
+simdup_find_groups(SimdupRows *rows, const SimdupConstraints *constraints,
+				   SimdupRowPairSink sink, void *sink_arg)
 {
-	SimdupClusterMethod method = fingerprints->rows->options.method;
+	SimdupClusterMethod method = rows->options.method;
 	SimdupBatchUnits u;
 	uint32 *group;
 
-	simdup_units_begin(&u, fingerprints);
+	simdup_units_begin(&u, rows);
 	u.sink = sink;
 	u.sink_arg = sink_arg;
 	if (method == SIMDUP_CAMPAIGNS || method == SIMDUP_TEMPLATES)
@@ -422,6 +419,6 @@ simdup_find_groups(SimdupFingerprints *fingerprints,
 		group = group_by_leader(&u, constraints);
 	else
 		group = group_connected(&u, constraints);
-	simdup_free(u.rows.unit);
+	simdup_free(u.core.unit);
 	return group;
 }

@@ -120,12 +120,12 @@ take_pair(void *arg, uint32 a, uint32 b, uint32 distance)
 static void
 count_equal(ReportRows *r)
 {
-	SimdupFingerprints *fingerprints = r->grouping.fingerprints;
+	SimdupRows *rows = r->grouping.rows;
 
-	for (int64 i = 0; i < fingerprints->n; i++)
+	for (int64 i = 0; i < rows->n_distinct; i++)
 	{
-		SimdupFingerprint fingerprint = simdup_fingerprint_at(fingerprints, i);
-		uint32 first = simdup_row_at(fingerprints, fingerprint.start);
+		SimdupFingerprint fingerprint = simdup_fingerprint_at(rows, i);
+		uint32 first = simdup_row_at(rows, fingerprint.start);
 
 		CHECK_FOR_INTERRUPTS();
 		r->n_equal[first] = fingerprint.n;
@@ -316,7 +316,7 @@ static void
 put_counts(const ReportRows *r, const Counts *all)
 {
 	Size n_skipped = (Size) r->grouping.n_skipped;
-	Size n_distinct = (Size) r->grouping.fingerprints->n;
+	Size n_distinct = (Size) r->grouping.rows->n_distinct;
 	const char *without_case = "";
 
 	if (r->in_all != NULL)
@@ -374,7 +374,7 @@ put_distances(const ReportRows *r, double n_pairs)
 static uint32
 equal_row(const ReportRows *r, uint32 first, uint32 i)
 {
-	return simdup_row_at(r->grouping.fingerprints, r->position[first] + i);
+	return simdup_row_at(r->grouping.rows, r->position[first] + i);
 }
 
 /*
@@ -440,7 +440,7 @@ put_pairs(ReportRows *r)
 static Size
 put_scopes(const ReportRows *r, const Counts *scopes)
 {
-	uint32 n = r->grouping.fingerprints->n_scopes;
+	uint32 n = r->grouping.rows->n_scopes;
 	SimdupSortItem *order = simdup_alloc(n * sizeof(SimdupSortItem));
 	Size n_scopes = 0;
 
@@ -513,7 +513,7 @@ put_periods(const ReportRows *r)
 static void
 put_figures(ReportRows *r)
 {
-	uint32 n = r->grouping.fingerprints->n_scopes;
+	uint32 n = r->grouping.rows->n_scopes;
 	Counts *scopes = simdup_alloc0(n * sizeof(Counts));
 	Counts all = {0};
 	double n_pairs = 0;
@@ -678,7 +678,7 @@ simdup_report_rows(PG_FUNCTION_ARGS)
 	SimdupOptions options = simdup_options(fcinfo);
 	ReportRows r = {.result = simdup_begin_result(fcinfo)};
 	int n_shown;
-	SimdupFingerprints *fingerprints;
+	SimdupRows *rows;
 	Size n;
 
 	if (PG_ARGISNULL(0))
@@ -687,8 +687,8 @@ simdup_report_rows(PG_FUNCTION_ARGS)
 	n_shown =
 		simdup_check_range(PG_GETARG_INT32(7), 0, PG_INT32_MAX, "max_groups");
 	r.grouping = simdup_grouping_read(fcinfo, &options, true);
-	fingerprints = r.grouping.fingerprints;
-	n = r.grouping.rows->n;
+	rows = r.grouping.rows;
+	n = rows->n;
 	r.n_equal = simdup_alloc((n + 1) * sizeof(uint32));
 	r.position = simdup_alloc((n + 1) * sizeof(uint32));
 	r.nearest = simdup_alloc(2 * N_NEAREST * sizeof(SimdupSortItem));
@@ -696,13 +696,13 @@ simdup_report_rows(PG_FUNCTION_ARGS)
 	r.farthest.value = UINT64_MAX;
 	count_equal(&r);
 	if (PG_ARGISNULL(1) && options.method != SIMDUP_GIVEN)
-		r.first = simdup_find_groups(fingerprints, NULL, take_pair, &r);
+		r.first = simdup_find_groups(rows, NULL, take_pair, &r);
 	else
 	{
 		if (!PG_ARGISNULL(1))
 			read_groups(&r, PG_GETARG_OID(1));
-		simdup_join_fingerprints(fingerprints, options.max_distance, NULL,
-								 take_pair, &r);
+		simdup_join_fingerprints(rows, options.max_distance, NULL, take_pair,
+								 &r);
 		find_first_rows(&r);
 	}
 	/* a given cluster is shown by its rank */
@@ -711,10 +711,10 @@ simdup_report_rows(PG_FUNCTION_ARGS)
 	rank_clusters(&r);
 	r.fps = simdup_alloc((n + 1) * sizeof(uint64));
 	r.scopes = simdup_alloc0((n + 1) * sizeof(uint32));
-	simdup_fingerprints_by_row(fingerprints, r.fps, r.scopes);
+	simdup_fingerprints_by_row(rows, r.fps, r.scopes);
 	put_clusters(&r, Min(n_shown, MAX_SHOWN_CLUSTERS));
 	put_examples(&r);
 	put_figures(&r);
-	simdup_rows_end(r.grouping.rows);
+	simdup_rows_end(rows);
 	return (Datum) 0;
 }

@@ -121,6 +121,7 @@ compare_pairs(const void *a, const void *b)
 	const OpenPair *x = a;
 	const OpenPair *y = b;
 
+	CHECK_FOR_INTERRUPTS();
 	if (x->moves != y->moves)
 		return x->moves > y->moves ? -1 : 1;
 	if (x->id != y->id)
@@ -243,7 +244,7 @@ review_blocks(Review *r)
 
 	r->blocks = simdup_alloc((n + 1) * sizeof(ReviewBlock));
 	(void) simdup_constraints_find(&r->groups, r->grouping.rows->n,
-								   &(SimdupDecisions){0});
+								   r->grouping.rows->n, &(SimdupDecisions){0});
 	for (Size i = 0; i < n; i++)
 	{
 		bool same_id = i > 0 && rows[i].value == rows[i - 1].value;
@@ -268,7 +269,7 @@ review_blocks(Review *r)
 typedef struct BlockPairs
 {
 	Review *review;
-	SimdupFingerprints *fingerprints;
+	SimdupRows *rows;
 	SimdupFingerprint *of_block; /* by its first block */
 } BlockPairs;
 
@@ -286,8 +287,8 @@ take_fingerprints(void *arg, uint32 a, uint32 b, uint32 distance)
 	for (uint32 i = 0; i < x->n; i++)
 		for (uint32 j = a == b ? i + 1 : 0; j < y->n; j++)
 		{
-			uint32 one = simdup_row_at(p->fingerprints, x->start + i);
-			uint32 other = simdup_row_at(p->fingerprints, y->start + j);
+			uint32 one = simdup_row_at(p->rows, x->start + i);
+			uint32 other = simdup_row_at(p->rows, y->start + j);
 			const ReviewBlock *first = &p->review->blocks[Min(one, other)];
 			const ReviewBlock *second = &p->review->blocks[Max(one, other)];
 
@@ -305,7 +306,7 @@ review_between(Review *r)
 					   .budget = r->grouping.rows->budget,
 					   .scope_type = INT8OID};
 	SimdupRows *rows = simdup_rows_feed(&feed, NULL);
-	BlockPairs p = {.review = r};
+	BlockPairs p = {.review = r, .rows = rows};
 
 	for (Size i = 0; i < r->n_blocks; i++)
 	{
@@ -315,18 +316,18 @@ review_between(Review *r)
 												  .scope = Int64GetDatum(
 													  r->scope[first])});
 	}
-	p.fingerprints = simdup_rows_distinct(rows);
+	simdup_rows_distinct(rows);
 	p.of_block = simdup_alloc((r->n_blocks + 1) * sizeof(SimdupFingerprint));
-	for (int64 i = 0; i < p.fingerprints->n; i++)
+	for (int64 i = 0; i < rows->n_distinct; i++)
 	{
-		SimdupFingerprint of = simdup_fingerprint_at(p.fingerprints, i);
-		uint32 first = simdup_row_at(p.fingerprints, of.start);
+		SimdupFingerprint of = simdup_fingerprint_at(rows, i);
+		uint32 first = simdup_row_at(rows, of.start);
 
 		p.of_block[first] = of;
 		take_fingerprints(&p, first, first, 0);
 	}
-	simdup_join_fingerprints(p.fingerprints, r->most_distance, NULL,
-							 take_fingerprints, &p);
+	simdup_join_fingerprints(rows, r->most_distance, NULL, take_fingerprints,
+							 &p);
 	simdup_rows_end(rows);
 }
 
@@ -388,7 +389,7 @@ put_open_pairs(Review *r, int n)
 
 	r->fp = simdup_alloc(n_rows * sizeof(uint64));
 	r->scope = simdup_alloc(n_rows * sizeof(uint32));
-	simdup_fingerprints_by_row(r->grouping.fingerprints, r->fp, r->scope);
+	simdup_fingerprints_by_row(r->grouping.rows, r->fp, r->scope);
 	set_limits(r);
 	review_blocks(r);
 	review_between(r);

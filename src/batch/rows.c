@@ -1,7 +1,7 @@
 /*
  * rows.c
- *	  The rows of a batch, kept in memory or on disk; its distinct fingerprints, by
- *	  scope, each with its rows; and the near pairs of these.
+ *	  The options of a batch; its rows, kept in memory or on disk; its distinct
+ *	  fingerprints, by scope, each with its rows; and the near pairs of these.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -119,13 +119,9 @@ simdup_rows_feed(const SimdupFeed *feed, const SimdupOptions *options)
 	if (options != NULL)
 		rows->options = *options;
 	if (rows->options.min_resemblance > 0)
-	{
 		rows->contents = simdup_stored_texts_begin(rows->options.shingling,
+												   feed->content_type,
 												   (Size) rows->budget / 4);
-		if (!simdup_stored_texts_expect(rows->contents, feed->content_type))
-			elog(ERROR, "contents are of type %s",
-				 format_type_be(feed->content_type));
-	}
 	simdup_progress_begin(feed->function, feed->n_before > 0);
 	simdup_progress_phase("reading", 0);
 	return rows;
@@ -136,11 +132,8 @@ simdup_rows_end(SimdupRows *rows)
 {
 	if (rows->sort)
 		simdup_pairsort_end(rows->sort);
-	if (rows->distinct)
-	{
-		simdup_tempfile_close(rows->distinct->number_file);
-		simdup_tempfile_close(rows->distinct->fingerprint_file);
-	}
+	simdup_tempfile_close(rows->number_file);
+	simdup_tempfile_close(rows->fingerprint_file);
 	if (rows->contents)
 		simdup_stored_texts_end(rows->contents);
 	if (rows->keys)
@@ -226,19 +219,18 @@ create_file(const SimdupRows *rows, Size size)
 
 /* Store a fingerprint after its last row, if it has any. */
 static void
-end_fingerprint(SimdupFingerprints *fingerprints,
-				const SimdupFingerprint *fingerprint)
+end_fingerprint(SimdupRows *rows, const SimdupFingerprint *fingerprint)
 {
 	if (fingerprint->n == 0)
 		return;
-	simdup_tempfile_append(fingerprints->fingerprint_file, fingerprint,
+	simdup_tempfile_append(rows->fingerprint_file, fingerprint,
 						   sizeof(*fingerprint));
-	fingerprints->n++;
+	rows->n_distinct++;
 }
 
 /* Store the sorted rows: their numbers, and the fingerprints. */
 static void
-store_sorted(SimdupFingerprints *fingerprints, SimdupPairSort *sort)
+store_sorted(SimdupRows *rows)
 {
 	SimdupFingerprint fingerprint = {0};
 	uint32 position = 0;
@@ -247,7 +239,8 @@ store_sorted(SimdupFingerprints *fingerprints, SimdupPairSort *sort)
 	uint32 numbers[lengthof(sorted)];
 	Size n;
 
-	while ((n = simdup_pairsort_get_list(sort, sorted, lengthof(sorted))) > 0)
+	while ((n = simdup_pairsort_get_list(rows->sort, sorted,
+										 lengthof(sorted))) > 0)
 	{
 		for (Size i = 0; i < n; i++, position++)
 		{
@@ -257,67 +250,58 @@ store_sorted(SimdupFingerprints *fingerprints, SimdupPairSort *sort)
 			numbers[i] = (uint32) sorted[i].row;
 			if (scope >= n_begun || fp != fingerprint.fp)
 			{
-				end_fingerprint(fingerprints, &fingerprint);
+				end_fingerprint(rows, &fingerprint);
 				fingerprint = (SimdupFingerprint){.fp = fp, .start = position};
 			}
 			while (n_begun <= scope)
-				fingerprints->scope_starts[n_begun++] =
-					(uint32) fingerprints->n;
+				rows->scope_starts[n_begun++] = (uint32) rows->n_distinct;
 			fingerprint.n++;
 		}
-		simdup_tempfile_append(fingerprints->number_file, numbers,
-							   n * sizeof(uint32));
+		simdup_tempfile_append(rows->number_file, numbers, n * sizeof(uint32));
 		simdup_progress_done(position);
 	}
-	end_fingerprint(fingerprints, &fingerprint);
-	while (n_begun <= fingerprints->n_scopes)
-		fingerprints->scope_starts[n_begun++] = (uint32) fingerprints->n;
+	end_fingerprint(rows, &fingerprint);
+	while (n_begun <= rows->n_scopes)
+		rows->scope_starts[n_begun++] = (uint32) rows->n_distinct;
 }
 
-SimdupFingerprints *
+void
 simdup_rows_distinct(SimdupRows *rows)
 {
-	SimdupFingerprints *fingerprints = palloc0(sizeof(SimdupFingerprints));
-
 	simdup_progress_phase("finding equal fingerprints", rows->n);
-	fingerprints->rows = rows;
-	rows->distinct = fingerprints;
-	fingerprints->n_scopes =
-		rows->scopes ? simdup_keyids_count(rows->scopes) + 1 : 1;
-	fingerprints->scope_starts =
-		simdup_alloc(((Size) fingerprints->n_scopes + 1) * sizeof(uint32));
+	rows->n_scopes = rows->scopes ? simdup_keyids_count(rows->scopes) + 1 : 1;
+	rows->scope_starts =
+		simdup_alloc(((Size) rows->n_scopes + 1) * sizeof(uint32));
 	if (rows->contents != NULL)
 		simdup_stored_texts_finish(rows->contents, (Size) rows->budget * 3 / 8);
-	fingerprints->number_file = create_file(rows, sizeof(uint32));
-	fingerprints->fingerprint_file =
-		create_file(rows, sizeof(SimdupFingerprint));
+	rows->number_file = create_file(rows, sizeof(uint32));
+	rows->fingerprint_file = create_file(rows, sizeof(SimdupFingerprint));
 	simdup_pairsort_perform(rows->sort);
-	store_sorted(fingerprints, rows->sort);
+	store_sorted(rows);
 	simdup_pairsort_end(rows->sort);
 	rows->sort = NULL;
-	return fingerprints;
 }
 
 SimdupFingerprint
-simdup_fingerprint_at(SimdupFingerprints *fingerprints, int64 index)
+simdup_fingerprint_at(SimdupRows *rows, int64 index)
 {
 	return *(const SimdupFingerprint *)
-		simdup_tempfile_get(fingerprints->fingerprint_file,
+		simdup_tempfile_get(rows->fingerprint_file,
 							index * (int64) sizeof(SimdupFingerprint),
-							sizeof(SimdupFingerprint), &fingerprints->buffer);
+							sizeof(SimdupFingerprint), &rows->buffer);
 }
 
 bool
-simdup_fingerprints_next_equal(SimdupFingerprints *fingerprints, int64 *next,
+simdup_fingerprints_next_equal(SimdupRows *rows, int64 *next,
 							   SimdupFingerprint *fingerprint)
 {
 	/* often no two rows are equal */
-	if (fingerprints->n == fingerprints->rows->n)
+	if (rows->n_distinct == rows->n)
 		return false;
-	while (*next < fingerprints->n)
+	while (*next < rows->n_distinct)
 	{
 		CHECK_FOR_INTERRUPTS();
-		*fingerprint = simdup_fingerprint_at(fingerprints, (*next)++);
+		*fingerprint = simdup_fingerprint_at(rows, (*next)++);
 		if (fingerprint->n > 1)
 			return true;
 	}
@@ -325,21 +309,20 @@ simdup_fingerprints_next_equal(SimdupFingerprints *fingerprints, int64 *next,
 }
 
 void
-simdup_fingerprints_by_row(SimdupFingerprints *fingerprints, uint64 *fps,
-						   uint32 *scopes)
+simdup_fingerprints_by_row(SimdupRows *rows, uint64 *fps, uint32 *scopes)
 {
-	for (int64 i = 0, scope = 0; i < fingerprints->n; i++)
+	for (int64 i = 0, scope = 0; i < rows->n_distinct; i++)
 	{
-		SimdupFingerprint fingerprint = simdup_fingerprint_at(fingerprints, i);
+		SimdupFingerprint fingerprint = simdup_fingerprint_at(rows, i);
 		uint32 end = fingerprint.start + fingerprint.n;
 
-		CHECK_FOR_INTERRUPTS();
-		while (i >= fingerprints->scope_starts[scope + 1])
+		while (i >= rows->scope_starts[scope + 1])
 			scope++;
 		for (uint32 j = fingerprint.start; j < end; j++)
 		{
-			uint32 row = simdup_row_at(fingerprints, j);
+			uint32 row = simdup_row_at(rows, j);
 
+			CHECK_FOR_INTERRUPTS();
 			fps[row] = fingerprint.fp;
 			if (scopes != NULL)
 				scopes[row] = (uint32) scope;
@@ -348,20 +331,19 @@ simdup_fingerprints_by_row(SimdupFingerprints *fingerprints, uint64 *fps,
 }
 
 uint32
-simdup_row_at(SimdupFingerprints *fingerprints, uint32 position)
+simdup_row_at(SimdupRows *rows, uint32 position)
 {
-	return *(const uint32 *) simdup_tempfile_get(fingerprints->number_file,
+	return *(const uint32 *) simdup_tempfile_get(rows->number_file,
 												 (int64) position *
 													 (int64) sizeof(uint32),
-												 sizeof(uint32),
-												 &fingerprints->buffer);
+												 sizeof(uint32), &rows->buffer);
 }
 
 /* Near pairs */
 
 typedef struct FingerprintJoin
 {
-	SimdupFingerprints *fingerprints;
+	SimdupRows *rows;
 	SimdupSideOf side_of; /* NULL: a join of all with all */
 	SimdupRowPairSink sink;
 	void *arg;
@@ -391,36 +373,37 @@ static void
 show_share(void *arg, double done)
 {
 	const FingerprintJoin *join = arg;
-	const SimdupFingerprints *f = join->fingerprints;
+	const SimdupRows *rows = join->rows;
 	double part = simdup_elements_share(&join->elements, done);
-	double share =
-		((double) join->n_done + (double) join->n_scope * part) / (double) f->n;
+	double share = ((double) join->n_done + (double) join->n_scope * part) /
+				   (double) rows->n_distinct;
 
-	simdup_progress_poll((int64) (f->shown + share * (f->show - f->shown)));
+	simdup_progress_poll(
+		(int64) (rows->shown + share * (rows->show - rows->shown)));
 }
 
 void
-simdup_show_join(SimdupFingerprints *fingerprints, double share)
+simdup_show_join(SimdupRows *rows, double share)
 {
-	if (fingerprints->show == 0)
-		simdup_progress_phase("comparing", fingerprints->rows->n);
-	fingerprints->shown = fingerprints->show;
-	fingerprints->show = share * fingerprints->rows->n;
+	if (rows->show == 0)
+		simdup_progress_phase("comparing", rows->n);
+	rows->shown = rows->show;
+	rows->show = share * rows->n;
 }
 
 /* Join the fingerprints of one scope. */
 static void
 join_scope(FingerprintJoin *join, uint32 scope)
 {
-	SimdupFingerprints *fingerprints = join->fingerprints;
-	int64 from = fingerprints->scope_starts[scope];
-	int64 end = fingerprints->scope_starts[scope + 1];
+	SimdupRows *rows = join->rows;
+	int64 from = rows->scope_starts[scope];
+	int64 end = rows->scope_starts[scope + 1];
 
 	join->n_scope = end - from;
 	for (int64 i = from; i < end; i++)
 	{
-		SimdupFingerprint fingerprint = simdup_fingerprint_at(fingerprints, i);
-		uint32 row = simdup_row_at(fingerprints, fingerprint.start);
+		SimdupFingerprint fingerprint = simdup_fingerprint_at(rows, i);
+		uint32 row = simdup_row_at(rows, fingerprint.start);
 		int sides = join->side_of == NULL ? SIMDUP_FIRST_SIDE
 										  : join->side_of(join->arg, row);
 
@@ -436,27 +419,27 @@ join_scope(FingerprintJoin *join, uint32 scope)
 }
 
 void
-simdup_join_fingerprints(SimdupFingerprints *fingerprints, int max_distance,
+simdup_join_fingerprints(SimdupRows *rows, int max_distance,
 						 SimdupSideOf side_of, SimdupRowPairSink sink,
 						 void *arg)
 {
-	FingerprintJoin join = {.fingerprints = fingerprints,
+	FingerprintJoin join = {.rows = rows,
 							.side_of = side_of,
 							.sink = sink,
 							.arg = arg,
 							.elements = {.cross = side_of != NULL}};
 
-	if (fingerprints->show == 0)
-		simdup_show_join(fingerprints, 1);
-	if (max_distance == 0 || fingerprints->n < 2)
+	if (rows->show == 0)
+		simdup_show_join(rows, 1);
+	if (max_distance == 0 || rows->n_distinct < 2)
 		return;
-	join.elements.capacity = simdup_elements_in(fingerprints->rows->budget);
+	join.elements.capacity = simdup_elements_in(rows->budget);
 	join.elements.pairs = (SimdupPairJoin){.max_distance = max_distance,
 										   .sink = receive_pair,
 										   .progress = show_share,
 										   .arg = &join,
 										   .helpers = simdup_workers()};
-	for (uint32 scope = 0; scope < fingerprints->n_scopes; scope++)
+	for (uint32 scope = 0; scope < rows->n_scopes; scope++)
 		join_scope(&join, scope);
 	simdup_elements_end(&join.elements);
 }

@@ -62,9 +62,20 @@ typedef struct SimdupRows
 	uint32 n;		/* rows with a fingerprint */
 	int64 n_null;	/* rows without a fingerprint */
 
-	/* scope and high half of the fingerprint, low half and number; NULL: distinct */
+	/* scope and high half of the fingerprint, low half and number; NULL: sorted */
 	SimdupPairSort *sort;
-	struct SimdupFingerprints *distinct; /* NULL: not yet */
+
+	/* the distinct fingerprints: see below */
+	int64 n_distinct;
+	SimdupTempFile *number_file;	  /* by position */
+	SimdupTempFile *fingerprint_file; /* ascending in each scope */
+	SimdupBuffer buffer;			  /* of one item */
+	/* by scope: where its fingerprints begin; one more */
+	uint32 *scope_starts;
+	uint32 n_scopes;
+	/* rows that progress shows before the next join, and after it */
+	double shown;
+	double show;
 } SimdupRows;
 
 /*
@@ -129,42 +140,25 @@ typedef struct SimdupFingerprint
 	uint32 n;	  /* rows */
 } SimdupFingerprint;
 
-typedef struct SimdupFingerprints
-{
-	SimdupRows *rows;
-	int64 n;
-	SimdupTempFile *number_file;	  /* by position */
-	SimdupTempFile *fingerprint_file; /* ascending in each scope */
-	SimdupBuffer buffer;			  /* of one item */
-	/* by scope: where its fingerprints begin; one more */
-	uint32 *scope_starts;
-	uint32 n_scopes;
-	/* rows that progress shows before the next join, and after it */
-	double shown;
-	double show;
-} SimdupFingerprints;
-
-/* Make the distinct fingerprints, after the last row. They end with the rows. */
-extern SimdupFingerprints *simdup_rows_distinct(SimdupRows *rows);
+/* Make the distinct fingerprints, after the last row. */
+extern void simdup_rows_distinct(SimdupRows *rows);
 
 /* Return the fingerprint of that index, by scope, fingerprint and position. */
-extern SimdupFingerprint simdup_fingerprint_at(SimdupFingerprints *fingerprints,
-											   int64 index);
+extern SimdupFingerprint simdup_fingerprint_at(SimdupRows *rows, int64 index);
 
 /*
  * Find the next fingerprint of several rows, from index *next on, and move
  * *next behind it. Return false if there is none.
  */
-extern bool simdup_fingerprints_next_equal(SimdupFingerprints *fingerprints,
-										   int64 *next,
+extern bool simdup_fingerprints_next_equal(SimdupRows *rows, int64 *next,
 										   SimdupFingerprint *fingerprint);
 
 /* List the fingerprint and, unless scopes is NULL, the scope of each row, by number. */
-extern void simdup_fingerprints_by_row(SimdupFingerprints *fingerprints,
-									   uint64 *fps, uint32 *scopes);
+extern void simdup_fingerprints_by_row(SimdupRows *rows, uint64 *fps,
+									   uint32 *scopes);
 
 /* Return the number of the row at a position. */
-extern uint32 simdup_row_at(SimdupFingerprints *fingerprints, uint32 position);
+extern uint32 simdup_row_at(SimdupRows *rows, uint32 position);
 
 typedef void (*SimdupRowPairSink)(void *arg, uint32 a, uint32 b,
 								  uint32 distance);
@@ -180,12 +174,12 @@ typedef int (*SimdupSideOf)(void *arg, uint32 row);
  * Memory stays within the batch's budget. With sides, a fingerprint of the first side
  * meets those of the second. One of both sides meets itself, too.
  */
-extern void simdup_join_fingerprints(SimdupFingerprints *fingerprints,
-									 int max_distance, SimdupSideOf side_of,
+extern void simdup_join_fingerprints(SimdupRows *rows, int max_distance,
+									 SimdupSideOf side_of,
 									 SimdupRowPairSink sink, void *arg);
 
 /* The next step, a join or other, is done when this share of all comparing is. */
-extern void simdup_show_join(SimdupFingerprints *fingerprints, double share);
+extern void simdup_show_join(SimdupRows *rows, double share);
 
 /* Set the bit of a position, in an array of bytes. */
 static inline void
@@ -200,14 +194,12 @@ simdup_get_bit(const uint8 *bits, uint32 position)
 	return (bits[position / 8] >> position % 8) & 1;
 }
 
-/* The rows as core/cluster/grouping.h takes them, and their groups: units.c. */
-
 /*
- * Group the rows: return the first row of each row's group, or the center of its
- * campaign. The sink gets each near pair of fingerprints once, as their first rows.
- * The constraints and the sink may be NULL.
+ * Group the rows (methods.c): return the first row of each row's group, or the center
+ * of its campaign. The sink gets each near pair of fingerprints once, as their first
+ * rows. The constraints and the sink may be NULL.
  */
-extern uint32 *simdup_find_groups(SimdupFingerprints *fingerprints,
+extern uint32 *simdup_find_groups(SimdupRows *rows,
 								  const SimdupConstraints *constraints,
 								  SimdupRowPairSink sink, void *sink_arg);
 

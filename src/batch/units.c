@@ -19,16 +19,17 @@ static void
 cut_fingerprint(SimdupBatchUnits *u, const SimdupFingerprint *fingerprint,
 				SimdupSortItem *pairs)
 {
-	uint32 *unit = u->rows.unit;
-	uint32 first = simdup_row_at(u->fingerprints, fingerprint->start);
+	uint32 *unit = u->core.unit;
+	uint32 first = simdup_row_at(u->rows, fingerprint->start);
 	uint32 last = first; /* of the list of units */
 
 	for (uint32 i = 0; i < fingerprint->n; i++)
 	{
-		uint32 row = simdup_row_at(u->fingerprints, fingerprint->start + i);
+		uint32 row = simdup_row_at(u->rows, fingerprint->start + i);
 
 		pairs[i] =
-			(SimdupSortItem){simdup_stored_texts_number(u->contents, row), row};
+			(SimdupSortItem){simdup_stored_texts_number(u->rows->contents, row),
+							 row};
 	}
 	simdup_sort_pairs(pairs, fingerprint->n);
 	for (uint32 i = 0; i < fingerprint->n; i++)
@@ -40,8 +41,8 @@ cut_fingerprint(SimdupBatchUnits *u, const SimdupFingerprint *fingerprint,
 			unit[row] = unit[pairs[i - 1].row];
 		if (unit[row] != row)
 			continue;
-		if (u->rows.same_fp != NULL)
-			u->rows.same_fp[row] = first;
+		if (u->core.same_fp != NULL)
+			u->core.same_fp[row] = first;
 		if (row != first)
 			last = u->next[last] = row;
 	}
@@ -52,7 +53,7 @@ cut_fingerprint(SimdupBatchUnits *u, const SimdupFingerprint *fingerprint,
 
 		CHECK_FOR_INTERRUPTS();
 		if (unit[row] != row &&
-			!simdup_stored_texts_has_shingle(u->contents, unit[row]))
+			!simdup_stored_texts_has_shingle(u->rows->contents, unit[row]))
 			unit[row] = row;
 	}
 }
@@ -61,7 +62,7 @@ cut_fingerprint(SimdupBatchUnits *u, const SimdupFingerprint *fingerprint,
 static void
 find_units(SimdupBatchUnits *u)
 {
-	Size n = u->rows.n_rows;
+	Size n = u->core.n_rows;
 	Size bytes = (n + 1) * sizeof(uint32);
 	uint32 *unit = simdup_alloc(bytes);
 	SimdupSortItem *pairs = NULL;
@@ -69,29 +70,32 @@ find_units(SimdupBatchUnits *u)
 	SimdupFingerprint fingerprint;
 	int64 next = 0;
 
-	u->rows.unit = unit;
+	u->core.unit = unit;
 	for (uint32 row = 0; row < n; row++)
 		unit[row] = row;
-	if (u->contents != NULL)
+	if (u->rows->contents != NULL)
 	{
 		simdup_progress_phase("finding equal texts", (int64) n);
 		u->next = memset(simdup_alloc(bytes), 0xff, bytes);
-		if (u->fingerprints->rows->options.method == SIMDUP_CONNECTED)
-			u->rows.same_fp =
+		if (u->rows->options.method == SIMDUP_CONNECTED)
+			u->core.same_fp =
 				memcpy(simdup_alloc(bytes), unit, n * sizeof(uint32));
 	}
-	while (simdup_fingerprints_next_equal(u->fingerprints, &next, &fingerprint))
+	while (simdup_fingerprints_next_equal(u->rows, &next, &fingerprint))
 	{
-		if (u->contents != NULL)
+		if (u->rows->contents != NULL)
 		{
 			pairs = simdup_grow(pairs, &room, fingerprint.n, sizeof(*pairs));
 			cut_fingerprint(u, &fingerprint, pairs);
 			simdup_progress_done(fingerprint.start);
 			continue;
 		}
-		for (uint32 i = 0; i < fingerprint.n; i++)
-			unit[simdup_row_at(u->fingerprints, fingerprint.start + i)] =
-				simdup_row_at(u->fingerprints, fingerprint.start);
+		for (uint32 i = 0, first = simdup_row_at(u->rows, fingerprint.start);
+			 i < fingerprint.n; i++)
+		{
+			CHECK_FOR_INTERRUPTS();
+			unit[simdup_row_at(u->rows, fingerprint.start + i)] = first;
+		}
 	}
 	simdup_free(pairs);
 }
@@ -103,9 +107,9 @@ resemble(void *arg, uint32 unit, uint32 other)
 	SimdupBatchUnits *u = arg;
 
 	CHECK_FOR_INTERRUPTS();
-	return simdup_stored_texts_resemblance(u->contents, unit, other,
-										   u->fingerprints->rows->options
-											   .min_resemblance) >= 0;
+	return simdup_stored_texts_resemblance(u->rows->contents, unit, other,
+										   u->rows->options.min_resemblance) >=
+		   0;
 }
 
 /*
@@ -178,15 +182,15 @@ simdup_join_units(SimdupBatchUnits *units, int max_distance,
 	bool direct = side_of == NULL && units->next == NULL && units->sink == NULL;
 	SimdupFingerprint fingerprint;
 
-	for (int64 next = 0; units->next != NULL && units->rows.same_fp == NULL &&
-						 simdup_fingerprints_next_equal(units->fingerprints,
-														&next, &fingerprint);)
+	for (int64 next = 0;
+		 units->next != NULL && units->core.same_fp == NULL &&
+		 simdup_fingerprints_next_equal(units->rows, &next, &fingerprint);)
 	{
-		uint32 first = simdup_row_at(units->fingerprints, fingerprint.start);
+		uint32 first = simdup_row_at(units->rows, fingerprint.start);
 
 		take_units(&join, first, first, 0);
 	}
-	simdup_join_fingerprints(units->fingerprints, max_distance,
+	simdup_join_fingerprints(units->rows, max_distance,
 							 side_of == NULL ? NULL : sides_of,
 							 direct ? take : take_fingerprints,
 							 direct ? arg : &join);
@@ -244,16 +248,11 @@ simdup_near_lists_end(SimdupNearLists *lists)
 }
 
 void
-simdup_units_begin(SimdupBatchUnits *units, SimdupFingerprints *fingerprints)
+simdup_units_begin(SimdupBatchUnits *units, SimdupRows *rows)
 {
-	const SimdupRows *rows = fingerprints->rows;
-
 	*units =
-		(SimdupBatchUnits){.fingerprints = fingerprints,
-						   .contents = rows->contents,
-						   .rows = {.n_rows = rows->n,
-									.max_distance =
-										(uint32) rows->options.max_distance,
+		(SimdupBatchUnits){.rows = rows,
+						   .core = {.n_rows = rows->n,
 									.verify = rows->contents == NULL ? NULL
 																	 : resemble,
 									.arg = units}};

@@ -9,9 +9,8 @@
 
 typedef struct SimdupBatchUnits
 {
-	SimdupUnits rows;
-	SimdupFingerprints *fingerprints; /* its rows' context holds all of this */
-	SimdupStoredTexts *contents;	  /* NULL: each fingerprint is one unit */
+	SimdupUnits core;
+	SimdupRows *rows; /* without contents, each fingerprint is one unit */
 	/*
 	 * by unit: the next one of its fingerprint that may resemble others, or
 	 * SIMDUP_NO_ROW; NULL without contents
@@ -21,13 +20,12 @@ typedef struct SimdupBatchUnits
 	void *sink_arg;
 } SimdupBatchUnits;
 
-/* Find the units of a batch. Free rows.unit. */
-extern void simdup_units_begin(SimdupBatchUnits *units,
-							   SimdupFingerprints *fingerprints);
+/* Find the units of a batch. Free core.unit. */
+extern void simdup_units_begin(SimdupBatchUnits *units, SimdupRows *rows);
 
 /*
  * Take each pair of near units once. With sides, a unit of the first side comes with
- * another one of the second. Pairs of one fingerprint are left out if rows.same_fp is
+ * another one of the second. Pairs of one fingerprint are left out if core.same_fp is
  * set.
  */
 extern void simdup_join_units(SimdupBatchUnits *units, int max_distance,

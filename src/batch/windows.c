@@ -1,7 +1,7 @@
 /*
  * windows.c
- *	  simdup_cluster, simdup_campaign and simdup_component: which rows of a partition
- *	  belong together.
+ *	  simdup_cluster, simdup_campaign, simdup_template and simdup_component: which
+ *	  rows of a partition belong together.
  *
  * On its first row a window function reads its partition once, forwards. A
  * partition that the server keeps on disk is slow to read in any other order. The
@@ -40,21 +40,24 @@ typedef struct WindowCall
 	const char *function;
 	Oid key_type;
 	int64 n_read; /* rows of the partitions before */
+	/* arguments; -1: this form of the function has none, 0: not looked for yet */
+	int fp;
+	int content;
+	int min_containment; /* of simdup_campaign and simdup_template alone */
+	SimdupOptions options;
+	bool options_known; /* they are constant */
 } WindowCall;
 
-/*
- * Return the call of a function with a key as its first argument: a struct of this
- * size that begins with it, zeroed in the first partition.
- */
-static void *
-window_call(FunctionCallInfo fcinfo, Size size)
+/* Return the call of a function with a key as its first argument. */
+static WindowCall *
+window_call(FunctionCallInfo fcinfo)
 {
 	FmgrInfo *flinfo = fcinfo->flinfo;
 	WindowCall *call = flinfo->fn_extra;
 
 	if (call != NULL)
 		return call;
-	call = MemoryContextAllocZero(flinfo->fn_mcxt, size);
+	call = MemoryContextAllocZero(flinfo->fn_mcxt, sizeof(WindowCall));
 	call->function =
 		MemoryContextStrdup(flinfo->fn_mcxt, get_func_name(flinfo->fn_oid));
 	call->key_type = get_fn_expr_argtype(flinfo, 0);
@@ -91,18 +94,6 @@ window_argument(WindowObject winobj, int argument, int64 row, bool *isnull)
 
 /* Clusters */
 
-/* What a statement's call of simdup_cluster or simdup_campaign has. */
-typedef struct ClusterCall
-{
-	WindowCall call;
-	/* arguments; -1: this form of the function has none */
-	int fp;
-	int content;
-	int min_containment; /* of simdup_campaign alone */
-	SimdupOptions options;
-	bool options_known; /* they are constant */
-} ClusterCall;
-
 /* No other row is in the cluster of this one. */
 #define ALONE SIMDUP_NO_ROW
 /* Larger than the row of any partition. */
@@ -121,10 +112,10 @@ typedef struct Clusters
 	uint32 n_keys;
 } Clusters;
 
-static ClusterCall *
+static WindowCall *
 cluster_call(FunctionCallInfo fcinfo)
 {
-	ClusterCall *call = window_call(fcinfo, sizeof(ClusterCall));
+	WindowCall *call = window_call(fcinfo);
 
 	if (call->fp != 0)
 		return call;
@@ -159,7 +150,7 @@ least_resemblance(void)
  * option max_distance the distance follows from the resemblance.
  */
 static void
-find_options(FunctionCallInfo fcinfo, WindowObject winobj, ClusterCall *call,
+find_options(FunctionCallInfo fcinfo, WindowObject winobj, WindowCall *call,
 			 SimdupClusterMethod method)
 {
 	SimdupOptions *options = &call->options;
@@ -201,7 +192,7 @@ find_options(FunctionCallInfo fcinfo, WindowObject winobj, ClusterCall *call,
 
 /* Read a row. Its values last until the memory of rows is reset. */
 static SimdupRow
-read_row(WindowObject winobj, const ClusterCall *call, bool has_content,
+read_row(WindowObject winobj, const WindowCall *call, bool has_content,
 		 int64 number)
 {
 	SimdupRow row = {0};
@@ -227,7 +218,7 @@ read_row(WindowObject winobj, const ClusterCall *call, bool has_content,
 
 /* Read the partition. List the rows that take part. */
 static void
-read_rows(WindowObject winobj, const ClusterCall *call, SimdupRows *rows,
+read_rows(WindowObject winobj, const WindowCall *call, SimdupRows *rows,
 		  int64 n, uint32 *taken)
 {
 	MemoryContextSwitchTo(rows->row_context);
@@ -238,11 +229,9 @@ read_rows(WindowObject winobj, const ClusterCall *call, SimdupRows *rows,
 
 		CHECK_FOR_INTERRUPTS();
 		row = read_row(winobj, call, rows->contents != NULL, i);
-		MemoryContextSwitchTo(rows->context);
 		number = simdup_rows_add(rows, &row);
 		if (number != SIMDUP_NO_ROW)
 			taken[number] = (uint32) i;
-		MemoryContextSwitchTo(rows->row_context);
 		MemoryContextReset(rows->row_context);
 	}
 	MemoryContextSwitchTo(rows->context);
@@ -301,13 +290,13 @@ name_campaigns(Clusters *clusters, WindowObject winobj, uint32 n,
 
 /* Find the clusters of a partition, and leave nothing else behind. */
 static void
-find_clusters(Clusters *clusters, WindowObject winobj, ClusterCall *call)
+find_clusters(Clusters *clusters, WindowObject winobj, WindowCall *call)
 {
 	int64 n = window_rows(winobj);
-	SimdupFeed feed = {.function = call->call.function,
+	SimdupFeed feed = {.function = call->function,
 					   .budget = (int64) get_hash_memory_limit(),
 					   .content_type = TEXTOID,
-					   .n_before = call->call.n_read};
+					   .n_before = call->n_read};
 	MemoryContext old;
 	SimdupRows *rows;
 	uint32 *group;
@@ -315,14 +304,14 @@ find_clusters(Clusters *clusters, WindowObject winobj, ClusterCall *call)
 	clusters->known = true;
 	if (n < 2)
 		return;
-	call->call.n_read += n;
+	call->n_read += n;
 	old = MemoryContextSwitchTo(GetMemoryChunkContext(clusters));
 	clusters->cluster = simdup_alloc((Size) n * sizeof(uint32));
-	clusters->keys =
-		simdup_keys_begin(call->call.key_type, SIMDUP_KEYS_IN_MEMORY);
+	clusters->keys = simdup_keys_begin(call->key_type, SIMDUP_KEYS_IN_MEMORY);
 	rows = simdup_rows_feed(&feed, &call->options);
 	read_rows(winobj, call, rows, n, clusters->cluster);
-	group = simdup_find_groups(simdup_rows_distinct(rows), NULL, NULL, NULL);
+	simdup_rows_distinct(rows);
+	group = simdup_find_groups(rows, NULL, NULL, NULL);
 	list_clusters(clusters->cluster, (uint32) n, group, rows->n);
 	if (call->min_containment > 0)
 		name_campaigns(clusters, winobj, (uint32) n, rows->row_context);
@@ -346,7 +335,7 @@ cluster_key(FunctionCallInfo fcinfo, SimdupClusterMethod method)
 
 	if (!clusters->known)
 	{
-		ClusterCall *call = cluster_call(fcinfo);
+		WindowCall *call = cluster_call(fcinfo);
 
 		SIMDUP_REFUSE_NULL_TREATMENT(winobj, fcinfo);
 		find_options(fcinfo, winobj, call, method);
@@ -567,8 +556,7 @@ simdup_component(PG_FUNCTION_ARGS)
 
 	SIMDUP_REFUSE_NULL_TREATMENT(winobj, fcinfo);
 	if (components->keys == NULL)
-		find_components(components, fcinfo, winobj,
-						window_call(fcinfo, sizeof(WindowCall)));
+		find_components(components, fcinfo, winobj, window_call(fcinfo));
 	key = components->row_key[WinGetCurrentPosition(winobj)];
 	if (key == SIMDUP_NO_NUMBER)
 		PG_RETURN_NULL();

@@ -1,6 +1,6 @@
 /*
  * stored_texts.c
- *	  The contents of many rows on disk, to be compared in pairs.
+ *	  The contents of many rows, in memory or on disk, to be compared in pairs.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -102,10 +102,11 @@ get_stored(void *store, uint32 number)
 }
 
 SimdupStoredTexts *
-simdup_stored_texts_begin(SimdupShingling shingling, Size memory)
+simdup_stored_texts_begin(SimdupShingling shingling, Oid type, Size memory)
 {
 	SimdupStoredTexts *contents = begin_sets(shingling);
 
+	contents->by_sketch = getBaseType(type) == VARBITOID;
 	/* bytes are compared, not by a collation */
 	contents->store = simdup_keys_begin(BYTEAOID, memory);
 	contents->numbers =
@@ -141,13 +142,6 @@ simdup_stored_texts_end(SimdupStoredTexts *contents)
 	if (contents->late != NULL)
 		simdup_pairsort_end(contents->late);
 	simdup_tempfile_close(contents->sets);
-}
-
-bool
-simdup_stored_texts_expect(SimdupStoredTexts *contents, Oid type)
-{
-	contents->by_sketch = getBaseType(type) == VARBITOID;
-	return contents->by_sketch || simdup_is_text_type(type);
 }
 
 void

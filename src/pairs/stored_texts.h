@@ -16,11 +16,11 @@
 typedef struct SimdupStoredTexts SimdupStoredTexts;
 
 /*
- * Return a new store in the current memory context. Equal contents are stored once,
- * in memory up to this size.
+ * Return a new store of contents of this type in the current memory context. Equal
+ * contents are stored once, in memory up to this size.
  */
 extern SimdupStoredTexts *simdup_stored_texts_begin(SimdupShingling shingling,
-													Size memory);
+													Oid type, Size memory);
 extern void simdup_stored_texts_end(SimdupStoredTexts *contents);
 
 /*
@@ -30,9 +30,6 @@ extern void simdup_stored_texts_end(SimdupStoredTexts *contents);
 extern SimdupStoredTexts *simdup_text_cache_begin(
 	SimdupShingling shingling, uint32 n, Datum (*get)(void *arg, uint32 number),
 	void *arg, Size memory);
-
-/* Check whether a column of this type may hold the contents. */
-extern bool simdup_stored_texts_expect(SimdupStoredTexts *contents, Oid type);
 
 /* Add that of the next row; rows are numbered from 0. */
 extern void simdup_stored_texts_add(SimdupStoredTexts *contents, Datum content);

@@ -82,7 +82,8 @@ static bool
 check_components(const NaiveRows *rows, SimdupConstraints *constraints)
 {
 	const SimdupDecision *against =
-		simdup_constraints_find(constraints, rows->n, &rows->decisions);
+		simdup_constraints_find(constraints, rows->n, rows->n,
+								&rows->decisions);
 	const SimdupDecision *expected = NULL;
 	uint32_t component[NAIVE_ROWS];
 

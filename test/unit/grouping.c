@@ -91,8 +91,8 @@ test_random(bool verifies, bool with_decisions)
 		random_rows(&rows, verifies);
 		if (!with_decisions)
 			rows.decisions.n = 0;
-		if (simdup_constraints_find(&constraints, rows.n, &rows.decisions) ==
-			NULL)
+		if (simdup_constraints_find(&constraints, rows.n, rows.n,
+									&rows.decisions) == NULL)
 		{
 			naive_make_units(&units, &rows);
 			naive_leaders(&rows, expected, leads);
@@ -141,7 +141,7 @@ group_equal(uint32_t n, const SimdupDecisions *decisions, bool connected)
 	uint32_t *group;
 
 	units.unit = simdup_alloc0((size_t) n * sizeof(uint32_t));
-	if (simdup_constraints_find(&constraints, n, decisions) != NULL)
+	if (simdup_constraints_find(&constraints, n, n, decisions) != NULL)
 		return 0;
 	group = connected ? simdup_connected_finish(
 							simdup_connected_begin(&units, &constraints))
@@ -213,7 +213,7 @@ test_chain(void)
 	simdup_decisions_add(&d, 5, 1, true);
 	simdup_decisions_add(&d, 2, 4, false);
 	simdup_decisions_add(&d, 1, 0, false);
-	against = simdup_constraints_find(&constraints, 6, &d);
+	against = simdup_constraints_find(&constraints, 6, 6, &d);
 	ok(against == &d.items[4], "the decision against the others");
 	simdup_constraints_free(&constraints);
 	ok(simdup_decisions_chain(&d, 6, 1, 0, &chain) == 4 && chain[0] == 1 &&

@@ -279,7 +279,6 @@ naive_make_units(NaiveUnits *c, const NaiveRows *rows)
 	}
 	c->units.n_rows = rows->n;
 	c->units.unit = c->unit;
-	c->units.max_distance = (uint32_t) rows->max_distance;
 	c->units.verify = rows->verifies ? naive_verify : NULL;
 	c->units.arg = c;
 }

@@ -49,16 +49,19 @@ take_by_gain(uint32_t n, const Gains *gains)
 	uint64_t *heap = simdup_alloc(((size_t) n + 1) * sizeof(uint64_t));
 
 	for (uint32_t text = n; text-- > 0;)
+	{
+		simdup_check_interrupts();
 		sift(heap, n, text,
 			 (uint64_t) gains->of(gains->arg, text) << 32 |
 				 (UINT32_MAX - text));
+	}
 	while (n > 0)
 	{
 		uint32_t text = UINT32_MAX - (uint32_t) heap[0];
 		uint32_t gain = gains->of(gains->arg, text);
 		uint64_t entry = (uint64_t) gain << 32 | (UINT32_MAX - text);
 
-		simdup_check_interrupts_at(n);
+		simdup_check_interrupts();
 		if (gain == 0 || entry == heap[0])
 		{
 			if (gain > 0)

@@ -106,7 +106,7 @@ no_constraints(uint32_t n)
 
 const SimdupDecision *
 simdup_constraints_find(SimdupConstraints *constraints, uint32_t n,
-						const SimdupDecisions *decisions)
+						uint32_t n_rows, const SimdupDecisions *decisions)
 {
 	uint32_t *component;
 
@@ -131,7 +131,9 @@ simdup_constraints_find(SimdupConstraints *constraints, uint32_t n,
 			continue;
 		if (component[d->a] == component[d->b])
 			return d;
-		simdup_constraints_add(constraints, d->a, d->b);
+		/* a component is named by its smallest element */
+		if (component[d->a] < n_rows && component[d->b] < n_rows)
+			simdup_constraints_add(constraints, d->a, d->b);
 	}
 	return NULL;
 }

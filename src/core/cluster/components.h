@@ -116,10 +116,11 @@ typedef struct SimdupConstraints
 
 /*
  * Find the components of elements 0 to n - 1. Return the first decision that
- * contradicts others, or NULL and the components: all elements have roots.
+ * contradicts others, or NULL and the components: all elements have roots. The first
+ * elements are rows. Cannot-links of a component without a row are left out.
  */
 extern const SimdupDecision *simdup_constraints_find(
-	SimdupConstraints *constraints, uint32_t n,
+	SimdupConstraints *constraints, uint32_t n, uint32_t n_rows,
 	const SimdupDecisions *decisions);
 extern void simdup_constraints_free(SimdupConstraints *constraints);
 

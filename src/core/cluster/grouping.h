@@ -45,7 +45,6 @@ typedef struct SimdupUnits
 {
 	uint32_t n_rows;
 	uint32_t *unit; /* of each row: the first of its equals */
-	uint32_t max_distance;
 
 	/*
 	 * Checks whether two units that seem near are, the later one first.
