@@ -51,8 +51,8 @@ typedef struct Search
 	int64 n_texts;		   /* without copies */
 	FrequentRun *frequent; /* the most frequent first */
 	int n_frequent;
-	SimdupBoilerplate found;
-	SimdupBoilerplate refused;
+	SimdupBoilerplate found;   /* passages that are boilerplate */
+	SimdupBoilerplate refused; /* those that were judged to be none */
 } Search;
 
 /* Return the content of a row, which the current memory context may hold. */

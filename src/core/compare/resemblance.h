@@ -2,7 +2,8 @@
  * resemblance.h
  *	  What two texts have in common. Their resemblance is the Jaccard coefficient
  *	  of the sets of their folded shingles (Broder 1997), or of samples of these.
- *	  Their cosine is that of their weighted terms. Feature bitmaps are compared, too.
+ *	  Their cosine is that of their weighted terms. Feature bitmaps (bitmap.c) and the
+ *	  distances of a sample of fingerprints (statistics.c) are here, too.
  */
 #ifndef SIMDUP_CORE_COMPARE_RESEMBLANCE_H
 #define SIMDUP_CORE_COMPARE_RESEMBLANCE_H

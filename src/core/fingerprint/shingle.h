@@ -45,8 +45,9 @@ typedef struct SimdupHashes
 } SimdupHashes;
 
 /*
- * Append to the list, dropping repetitions where that helps against growth.
- * Return false if it has outgrown its room, which is more than a text may have.
+ * Append to the list of a set: repetitions are dropped where that helps against
+ * growth, so nobody can count them. Return false if it has outgrown its room, which
+ * is more than a text may have.
  */
 extern bool simdup_hashes_add(SimdupHashes *list, uint64_t hash);
 

@@ -282,8 +282,8 @@ simdup_token_counts_free(SimdupTokenCounts *features)
 }
 
 /*
- * Order of n_features: frequency descending, then bytes ascending. Checks for
- * interrupts.
+ * Order by which n_features chooses: frequency descending, then bytes ascending.
+ * Checks for interrupts.
  */
 static int
 compare_features(const void *left, const void *right)
