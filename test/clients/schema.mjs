@@ -69,12 +69,13 @@ check(/USING hamming/.test(await index('sequelize_near')), "Sequelize: indexes: 
 await s.close();
 
 // TypeORM
-const source = async (push, excluded = { insert: false, update: false }) => {
+const excluded = { insert: false, update: false };
+const source = async (push, flag = excluded, fingerprint = excluded) => {
   const data = new DataSource({ type: 'postgres', url, schema: 'public', synchronize: false, entities: [new EntitySchema({
     name: 'typeorm_letter',
     columns: { id: { type: 'integer', primary: true, generated: 'increment' }, content: { type: 'text' },
-      fp: { type: 'simhash64', nullable: true, generatedType: 'STORED', asExpression: 'minhash64(content)' },
-      repeats: { type: 'integer', nullable: true, ...excluded } } })] });
+      fp: { type: 'simhash64', nullable: true, generatedType: 'STORED', asExpression: 'minhash64(content)', ...fingerprint },
+      repeats: { type: 'integer', nullable: true, ...flag } } })] });
   if (push) data.driver.supportedDataTypes.push('simhash64');
   return data.initialize().catch((error) => error);
 };
@@ -86,9 +87,11 @@ const saved = await data.getRepository('typeorm_letter').save({ content: 'The la
 await client.query('UPDATE typeorm_letter SET repeats = 7');
 await data.getRepository('typeorm_letter').save({ ...saved, content: 'The lamp is out.', repeats: null });
 check((await client.query('SELECT repeats FROM typeorm_letter')).rows[0].repeats === 7, '... a flag with update: false stays');
-const open = await source(true, {});
-await open.getRepository('typeorm_letter').save({ ...saved, repeats: null });
-check((await client.query('SELECT repeats FROM typeorm_letter')).rows[0].repeats === null, '... and is erased without it');
+const open = await source(true, {}, {});
+const refused = await open.getRepository('typeorm_letter').save({ ...saved, fp: '0000000000000000' }).catch((error) => error);
+check(refused.code === '428C9', '... and without it, a fingerprint that is not the row\'s is refused');
+await open.getRepository('typeorm_letter').save({ id: saved.id, content: 'The lamp is out.', repeats: null });
+check((await client.query('SELECT repeats FROM typeorm_letter')).rows[0].repeats === null, '... and a flag is erased');
 await open.destroy();
 await data.synchronize();
 check(await index('typeorm_near') === 'none', '... and synchronize drops an index that is not declared');
