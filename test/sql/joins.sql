@@ -186,6 +186,17 @@ SELECT distance, resemblance FROM simdup_explain('one and the same', 'one and th
 SELECT distance = simhash(a) <~> simhash(b) AS same FROM (VALUES ('the rose is a rose', 'The tulip is a rose')) AS t(a, b), simdup_explain(a, b, 'simhash');
 SELECT * FROM simdup_explain('a', 'b', w => 0);
 
+-- an equality without a commutator, whose outer operand is the second
+CREATE FUNCTION same_rest(int, int) RETURNS boolean LANGUAGE internal IMMUTABLE STRICT AS 'int4eq';
+CREATE OPERATOR === (FUNCTION = same_rest, LEFTARG = int, RIGHTARG = int, HASHES);
+CREATE OPERATOR CLASS same_rest_ops FOR TYPE int USING hash AS OPERATOR 1 ===, FUNCTION 1 hashint4(int);
+SELECT count(*) > 0 AS found, count(*) = (SELECT count(*) FROM letter a JOIN letter b ON b.id % 7 === a.id % 7 AND simhash_within(a.fp, b.fp, 8)) AS same
+FROM letter a JOIN letter b ON a.id % 7 === b.id % 7 AND simhash_within(a.fp, b.fp, 8);
+SET client_min_messages = warning;
+DROP FUNCTION same_rest CASCADE;
+RESET client_min_messages;
+DROP OPERATOR FAMILY same_rest_ops USING hash;
+
 -- plan advice rules the node out, where the server has it
 RESET enable_nestloop;
 SELECT current_setting('server_version_num')::int >= 190000 AS has_advice \gset
