@@ -25,9 +25,18 @@ naming_statement(const Trigger *trigger, Oid table, Oid index)
 		DirectFunctionCall1(pg_get_triggerdef,
 							ObjectIdGetDatum(trigger->tgoid)));
 	const char *name = quote_identifier(get_rel_name(index));
+	const char *enable = "";
 
+	/* a new trigger fires as any other does */
+	if (trigger->tgenabled != TRIGGER_FIRES_ON_ORIGIN)
+		enable = psprintf("; ALTER TABLE %s ENABLE %s TRIGGER %s",
+						  simdup_table_name(table),
+						  trigger->tgenabled == TRIGGER_FIRES_ALWAYS
+							  ? "ALWAYS"
+							  : "REPLICA",
+						  quote_identifier(trigger->tgname));
 	/* the definition, from after CREATE to the end of the arguments */
-	return psprintf("%s%.*s%s%s)",
+	return psprintf("%s%.*s%s%s)%s",
 					OidIsValid(trigger->tgconstraint)
 						? psprintf("DROP TRIGGER %s ON %s; CREATE",
 								   quote_identifier(trigger->tgname),
@@ -35,7 +44,7 @@ naming_statement(const Trigger *trigger, Oid table, Oid index)
 						: "CREATE OR REPLACE",
 					(int) (strlen(create) - strlen("CREATE)")),
 					create + strlen("CREATE"), trigger->tgnargs > 0 ? ", " : "",
-					quote_literal_cstr(psprintf("index => %s", name)));
+					quote_literal_cstr(psprintf("index => %s", name)), enable);
 }
 
 /*

@@ -108,10 +108,15 @@ simdup_trigger_is_like(Relation index, Oid model)
 	Relation parent = table_open(other->rd_index->indrelid, NoLock);
 	AttrMap *map = SIMDUP_ATTRMAP_BY_NAME(RelationGetDescr(table),
 										  RelationGetDescr(parent));
-	bool result =
-		CompareIndexInfo(BuildIndexInfo(index), BuildIndexInfo(other),
-						 index->rd_indcollation, other->rd_indcollation,
-						 index->rd_opfamily, other->rd_opfamily, map);
+	IndexInfo *infos[] = {BuildIndexInfo(index), BuildIndexInfo(other)};
+	bool result;
+
+	/* the server's comparison takes no exclusion constraints; they store the same */
+	for (int i = 0; i < 2; i++)
+		infos[i]->ii_ExclusionOps = NULL;
+	result = CompareIndexInfo(infos[0], infos[1], index->rd_indcollation,
+							  other->rd_indcollation, index->rd_opfamily,
+							  other->rd_opfamily, map);
 
 	table_close(parent, NoLock);
 	table_close(table, NoLock);
@@ -131,6 +136,7 @@ choose_index(Oid relid, const char *name, Oid model)
 	bool is_child = OidIsValid(model);
 	Oid chosen = InvalidOid;
 	Oid invalid = InvalidOid;
+	Oid unlike = InvalidOid; /* a child's */
 	ListCell *cell;
 
 	foreach (cell, RelationGetIndexList(table))
@@ -147,7 +153,9 @@ choose_index(Oid relid, const char *name, Oid model)
 				chosen = model = oid;
 			else if (simdup_trigger_is_like(index, model))
 				chosen = oid;
-			else if (!is_child)
+			else if (is_child)
+				unlike = oid;
+			else
 				ereport(ERROR, errcode(ERRCODE_AMBIGUOUS_PARAMETER),
 						errmsg("relation \"%s\" has several indexes of access method %s that differ",
 							   RelationGetRelationName(table), "hamming"),
@@ -168,6 +176,13 @@ choose_index(Oid relid, const char *name, Oid model)
 					"The search goes by an index, never through the table."),
 				errhint("Write: DROP INDEX %s; %s.", simdup_table_name(invalid),
 						pg_get_indexdef_string(invalid)));
+	if (OidIsValid(unlike))
+		ereport(ERROR, errcode(ERRCODE_UNDEFINED_OBJECT),
+				errmsg("relation \"%s\" has no index like \"%s\"",
+					   get_rel_name(relid), get_rel_name(model)),
+				errdetail("Its index \"%s\" differs.", get_rel_name(unlike)),
+				errhint("Make one that stores the same as: %s.",
+						pg_get_indexdef_string(model)));
 	no_index(relid, name);
 }
 

@@ -36,6 +36,23 @@ VACUUM FULL letter;
 CLUSTER letter USING letter_pkey;
 TRUNCATE letter;
 INSERT INTO letter VALUES (1, 'Shade', 'The playground behind the school has no shade.');
+-- the statement keeps when the trigger fires
+ALTER TABLE letter ENABLE ALWAYS TRIGGER reject;
+DROP INDEX letter_subject;
+CREATE INDEX letter_subject ON letter USING hamming (public.minhash64(subject, 2));
+-- an exclusion constraint of the same fingerprints stores the same
+CREATE TABLE exact (id int PRIMARY KEY, fp public.simhash64, repeats int);
+CREATE INDEX exact_near ON exact USING hamming (fp);
+CREATE TRIGGER flag BEFORE INSERT ON exact FOR EACH ROW EXECUTE FUNCTION public.simdup_flag_trigger('repeats');
+ALTER TABLE exact ADD EXCLUDE USING hamming (fp WITH OPERATOR(public.=));
+INSERT INTO exact VALUES (1, '00000000000000ff');
+DROP INDEX exact_near;
+CREATE TABLE exact_child (LIKE exact INCLUDING ALL) INHERITS (exact);
+INSERT INTO exact VALUES (2, '00000000000000fe') RETURNING repeats;
+-- an index of a child that differs
+ALTER TABLE exact_child DROP CONSTRAINT exact_child_fp_excl;
+CREATE INDEX exact_child_some ON exact_child USING hamming (fp) WHERE id > 0;
+INSERT INTO exact VALUES (3, '00000000000000fd') RETURNING repeats;
 
 -- a partitioned table: at its parent, with and without partitions, and not for a new one
 CREATE TABLE p (id int, region text, subject text, content text, repeats int, PRIMARY KEY (id, region)) PARTITION BY LIST (region);
