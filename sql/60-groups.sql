@@ -57,7 +57,9 @@ BEGIN
       ON c.relnamespace = n.oid AND c.relname = g.relname || e.ending AND c.relkind = 'r'
   WHERE g.oid = groups
   GROUP BY g.relname, n.nspname;
-  IF NOT FOUND THEN
+  IF groups IS NULL THEN
+    RAISE EXCEPTION 'groups must not be null' USING ERRCODE = 'null_value_not_allowed';
+  ELSIF NOT FOUND THEN
     RAISE EXCEPTION 'grouping with OID % does not exist', groups
       USING ERRCODE = 'undefined_table';
   ELSIF four.missing IS NOT NULL THEN
@@ -328,6 +330,10 @@ DECLARE
   n bigint;
 BEGIN
   ASSERT '@extschema@'::regnamespace = (SELECT extnamespace FROM pg_extension WHERE extname = 'simdup');
+  -- members first, as all others lock them
+  IF EXISTS (SELECT FROM pg_class AS c WHERE c.oid = groups AND c.relkind = 'r') THEN
+    EXECUTE format('LOCK TABLE %s IN ACCESS EXCLUSIVE MODE', groups);
+  END IF;
   SELECT x.* INTO STRICT g FROM @extschema@.simdup_grouping(groups, false, false) AS x;
   EXECUTE format('LOCK TABLE %s, %s IN ACCESS EXCLUSIVE MODE', g.settings, g.decisions);
   EXECUTE format('SELECT count(*) FROM %s', g.decisions) INTO STRICT n;

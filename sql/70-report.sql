@@ -308,9 +308,11 @@ BEGIN
   SELECT v.* INTO c
   FROM (VALUES
     (report IS NOT NULL AND jsonb_typeof(report #> '{counts,rows}') IS DISTINCT FROM 'number'
-        OR EXISTS (SELECT FROM jsonb_each_text(report -> 'decide') AS d
-          WHERE d.value !~ '^((^|\.)([a-z_][a-z0-9_]*|"([^"]|"")+"))+$'
-            OR d.key = 'decide' AND d.value <> '@extschema@.simdup_decide'),
+        OR report @? 'strict $.counts.* ? (@.type() != "number")'
+        OR jsonb_typeof(report -> 'decide') <> 'object'
+        OR EXISTS (SELECT FROM jsonb_path_query(report, 'strict $.decide.keyvalue()', silent => true) AS d
+          WHERE d ->> 'value' !~ '^((^|\.)([a-z_][a-z0-9_]*|"([^"]|"")+"))+$'
+            OR d ->> 'key' = 'decide' AND d ->> 'value' <> '@extschema@.simdup_decide'),
       'argument "report" is not a report', left(report::text, 99), 'A report is what simdup_report returns.'),
     (position('%s' IN row_url) = 0, 'row_url has no place for the key', row_url,
       'Write %s where the key belongs: https://city.example/letters/%s'),
@@ -345,7 +347,7 @@ BEGIN
     texts := regexp_replace(texts, '\mLetters\M', E'\x02', 'g');
     texts := regexp_replace(texts, '\mletter\M|\\u4fe1(\\u4ef6)?', E'\x03', 'g');
     texts := replace(replace(replace(texts, E'\x01', many),
-      E'\x02', upper(left(many, 1)) || substr(many, 2)), E'\x03', one);
+      E'\x02', upper(left(many, 1) COLLATE "C") || substr(many, 2)), E'\x03', one);
   END IF;
   shown := coalesce(report, @extschema@.simdup_report(source, max_distance, method, min_resemblance, w, unit,
     max_groups, groups));

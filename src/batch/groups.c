@@ -57,12 +57,14 @@ key_class(Oid type)
 		!OidIsValid(entry->hash_proc) ||
 		OidIsValid(get_base_element_type(type)) ||
 		(getBaseType(type) != type &&
-		 get_func_namespace(get_opcode(entry->eq_opr)) != PG_CATALOG_NAMESPACE))
+		 (type_is_enum(getBaseType(type)) ||
+		  get_func_namespace(get_opcode(entry->eq_opr)) !=
+			  PG_CATALOG_NAMESPACE)))
 		ereport(ERROR, errcode(ERRCODE_UNDEFINED_OBJECT),
 				errmsg("type %s cannot be the key of a grouping",
 					   format_type_be(type)),
 				errdetail(
-					"It is an array, a domain over a type of an extension, or has no default operator class for btree or hash."));
+					"It is an array, a domain over an enum or a type of an extension, or has no default operator class for btree or hash."));
 	return entry;
 }
 

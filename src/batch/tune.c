@@ -63,7 +63,7 @@ estimate_pairs(const Tuning *tuning, double *pairs)
 	uint64 fps[BLCKSZ / sizeof(uint64)];
 	int64 counts[SIMHASH64_BITS + 1] = {0};
 
-	n = Min(n, MAX_COMPARED / Max(tuning->n_rows, 1));
+	n = Min(n, Max(MAX_COMPARED / Max(tuning->n_rows, 1), 1));
 	for (int64 i = 0; n > 0 && i < tuning->n_rows; i += lengthof(fps))
 	{
 		int64 n_fps = Min(tuning->n_rows - i, (int64) lengthof(fps));

@@ -7,6 +7,7 @@
 #include "compat.h"
 
 #include "lib/stringinfo.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/json.h"
@@ -57,6 +58,7 @@ to_ascii(SimdupUtf8 value, bool html)
 	{
 		uint32 cp = simdup_utf8_decode(p, end, &len);
 
+		CHECK_FOR_INTERRUPTS();
 		/* HTML has no reference to a control character */
 		if (cp == SIMDUP_INVALID_CHAR ||
 			(html && (cp < 0x20 || (cp >= 0x7F && cp <= 0x9F))))

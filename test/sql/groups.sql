@@ -224,6 +224,11 @@ SELECT a, b FROM of_interval_decisions;
 INSERT INTO letter VALUES (10, bits(0));
 CREATE VIEW points AS SELECT point(id, id) AS key, fp FROM letter;
 SELECT simdup_group('bad', 'points');
+CREATE TYPE ward AS ENUM ('north', 'south');
+CREATE DOMAIN some_ward AS ward;
+CREATE VIEW wards AS SELECT 'north'::some_ward AS key, fp FROM letter LIMIT 1;
+SELECT simdup_group('bad', 'wards');
+SELECT * FROM simdup_regroup(NULL);
 CREATE VIEW arrays AS SELECT ARRAY[id] AS key, fp FROM letter;
 SELECT simdup_group('bad', 'arrays');
 

@@ -154,8 +154,10 @@ SELECT count(*) > 100 AS many, count(*) FILTER (WHERE jsonb_array_length(value) 
 FROM jsonb_each(substring(:'page' FROM 'id="texts">(.*?)</script>')::jsonb);
 SELECT substring(simdup_report_html(title => 't', report => :'report', lang => lang) FROM '<html.*?>') FROM unnest('{en,zh-Hans,ZH-cn}'::text[]) AS lang;
 SELECT substring(simdup_report_html(title => 't', report => :'report', lang => 'ar', translations => '{"direction": "rtl\"><b>"}') FROM '<html.*?>') AS html;
-SELECT count(*) FROM unnest(ARRAY['HTTPS://city.example/%s', 'http:%s', '?id=%s', '#%s', '%s', 'a/b:c/%s']) AS url, LATERAL (SELECT simdup_report_html(title => 't', report => :'report', row_url => url)) AS p;
+SELECT count(p) FROM unnest(ARRAY['HTTPS://city.example/%s', 'http:%s', '?id=%s', '#%s', '%s', 'a/b:c/%s']) AS url, LATERAL (SELECT simdup_report_html(title => 't', report => :'report', row_url => url)) AS p (p);
 SELECT simdup_report_html(title => 't', report => :'report', row_url => 'javascript:alert(%s)');
+SELECT simdup_report_html(title => 't', report => '{"counts": {"rows": 1}, "decide": []}');
+SELECT simdup_report_html(title => 't', report => '{"counts": {"rows": 1, "clusters": "x"}}');
 SELECT simdup_report_html(title => 't', report => :'report', row_url => E'java\nscript:%s');
 SELECT simdup_report_html(title => 't', report => :'report', row_url => 'data:text/html,%s');
 SELECT simdup_report_html(title => 't', report => :'report', row_url => 'https://city.example/');

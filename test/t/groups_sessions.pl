@@ -86,6 +86,7 @@ SQL
 		is($? ? $outcome{$name}{err} : '', '', "$method: no session of those that $name fails");
 		my ($n) = $outcome{$name}{out} =~ /number of transactions actually processed: (\d+)/;
 		cmp_ok($n // 0, '>=', $name =~ /write/ ? 8 : 16, "$method: those that $name do");
+		unlike($outcome{$name}{out}, qr/failed transactions: [1-9]/, "$method: none of them fails");
 	}
 	$node->safe_psql('postgres', "SELECT count(*) FROM simdup_regroup('letter_group')");
 	is($node->safe_psql('postgres', <<SQL), "0\n0", "$method: the groups are those of the rows, and the events replayed");
@@ -94,6 +95,8 @@ SELECT count(*) FROM letter_group FULL JOIN
   (SELECT DISTINCT ON (key) key, id FROM letter_group_events ORDER BY key, refresh DESC) AS e USING (key) WHERE letter_group.id IS DISTINCT FROM e.id;
 SQL
 }
+
+unlike(slurp_file($node->logfile), qr/deadlock detected/, 'nobody deadlocks');
 
 $node->stop;
 done_testing();
