@@ -29,12 +29,12 @@ naming_statement(const Trigger *trigger, Oid table, Oid index)
 
 	/* a new trigger fires as any other does */
 	if (trigger->tgenabled != TRIGGER_FIRES_ON_ORIGIN)
-		enable = psprintf("; ALTER TABLE %s ENABLE %s TRIGGER %s",
-						  simdup_table_name(table),
-						  trigger->tgenabled == TRIGGER_FIRES_ALWAYS
-							  ? "ALWAYS"
-							  : "REPLICA",
-						  quote_identifier(trigger->tgname));
+		enable =
+			psprintf("; ALTER TABLE %s ENABLE %s TRIGGER %s",
+					 simdup_table_name(table),
+					 trigger->tgenabled == TRIGGER_FIRES_ALWAYS ? "ALWAYS"
+																: "REPLICA",
+					 quote_identifier(trigger->tgname));
 	/* the definition, from after CREATE to the end of the arguments */
 	return psprintf("%s%.*s%s%s)%s",
 					OidIsValid(trigger->tgconstraint)
