@@ -272,12 +272,53 @@ is_representative(SimdupConnected *c, uint32_t row)
 	return true;
 }
 
+/*
+ * Join the units of one fingerprint, first rows of units that are linked from `left`
+ * on. Without cannot-links their order means nothing. So a row that has joined leaves
+ * the list, and meets those that are left.
+ */
+static void
+join_units(SimdupConnected *c, uint32_t *next, uint32_t left)
+{
+	while (left != NONE)
+	{
+		uint32_t joined = left; /* rows that have not met those left */
+
+		left = next[left];
+		next[joined] = NONE;
+		while (joined != NONE)
+		{
+			uint32_t row = joined;
+			uint32_t *i = &left;
+
+			joined = next[row];
+			simdup_check_interrupts();
+			while (*i != NONE)
+			{
+				uint32_t other = *i;
+
+				simdup_connected_join(c, row, other);
+				if (simdup_component_root(c->rows.component, row) !=
+					simdup_component_root(c->rows.component, other))
+				{
+					i = &next[other];
+					continue;
+				}
+				*i = next[other];
+				next[other] = joined;
+				joined = other;
+			}
+		}
+	}
+}
+
 /* Join the near pairs at distance 0, by earlier and later row. */
 static void
 join_at_distance_0(SimdupConnected *c)
 {
 	const SimdupUnits *units = c->units;
-	/* the rows of each fingerprint, linked */
+	bool in_order = c->first_representative != NULL;
+	/* the rows of each fingerprint, linked; first rows of units if not in_order */
 	uint32_t *first = make_numbers(units->n_rows);
 	uint32_t *next = make_numbers(units->n_rows);
 
@@ -285,6 +326,11 @@ join_at_distance_0(SimdupConnected *c)
 	{
 		uint32_t same_fp = units->unit[row];
 
+		if (!in_order && same_fp != row)
+		{
+			simdup_connected_join(c, same_fp, row);
+			continue;
+		}
 		if (units->same_fp != NULL)
 			same_fp = units->same_fp[same_fp];
 		next[row] = first[same_fp];
@@ -292,17 +338,13 @@ join_at_distance_0(SimdupConnected *c)
 	}
 	for (uint32_t row = 0; row < units->n_rows; row++)
 	{
-		if (c->first_representative == NULL ? units->unit[row] != row
-											: !is_representative(c, row))
-			continue;
-		simdup_check_interrupts();
-		for (uint32_t i = next[row]; i != NONE; i = next[i])
+		if (!in_order)
+			join_units(c, next, first[row]);
+		else if (is_representative(c, row))
 		{
-			/* units in one group each: first rows are enough */
-			if (c->first_representative == NULL && units->unit[i] != row &&
-				units->unit[i] != i)
-				continue;
-			simdup_connected_join(c, row, i);
+			simdup_check_interrupts();
+			for (uint32_t i = next[row]; i != NONE; i = next[i])
+				simdup_connected_join(c, row, i);
 		}
 	}
 	simdup_free(next);
