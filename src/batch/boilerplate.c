@@ -101,7 +101,7 @@ static void
 end_run(Search *search, FrequentRun *run, double min_share)
 {
 	if (run->n_texts < MIN_SAMPLE ||
-		(double) run->n_texts < min_share * (double) search->n_texts)
+		(double) run->n_texts / (double) search->n_texts < min_share)
 		return;
 	if (search->n_frequent == MAX_FREQUENT)
 		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),

@@ -19,6 +19,9 @@ SELECT simdup_own_text('', 'a') IS NULL AS empty, simdup_own_text('***', 'a') IS
        simdup_own_text(NULL, 'a') IS NULL AS null, simdup_common_text('{NULL,a b c}') AS one, simdup_common_text('{}') IS NULL AS none, simdup_common_text('{NULL}') IS NULL AS nulls;
 -- 1 MB against 1 MB, and nothing that is not in the content
 SELECT length(regexp_replace(simdup_own_text(a, b), '[^[:alnum:] -]+', '.', 'g')) AS own FROM (SELECT string_agg('word' || i, ' ') AS a, string_agg('word' || CASE WHEN i % 100 = 0 THEN -i ELSE i END, ' ') AS b FROM generate_series(1, 120000) AS i) AS t;
+-- a share of n texts that a product would miss
+SELECT share, simdup_common_text(array_agg(CASE WHEN i <= k THEN 'The lamp is dark at night.' ELSE 'w' || i END), share) AS common
+FROM (VALUES (7, 100, 0.07), (14, 25, 0.56), (7, 25, 0.28), (7, 25, 0.29)) AS v (k, n, share), generate_series(1, n) AS i GROUP BY n, share ORDER BY n DESC, share;
 SELECT simdup_common_text('{a}', 0);
 SELECT simdup_common_text('{a}', 1.1);
 SELECT simdup_common_text('{a}', 'NaN');

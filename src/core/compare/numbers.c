@@ -457,7 +457,10 @@ set_point(Output *out, size_t start, size_t n_decimals, size_t places)
 	size_t zeros = 0;
 
 	for (; n_decimals < places; n_decimals++)
+	{
+		simdup_check_interrupts_at(n_decimals);
 		put(out, '0');
+	}
 	if (n_decimals > places)
 	{
 		char *point;

@@ -224,7 +224,7 @@ SimdupPassage *
 simdup_common_passages(const SimdupUtf8 *texts, size_t n_texts, double share,
 					   size_t *which, size_t *n)
 {
-	double often = share * (double) n_texts;
+	double often = simdup_least_of_share(share, n_texts);
 	SimdupHashes all = {0};
 	SimdupWordSet common;
 	SimdupWords words;

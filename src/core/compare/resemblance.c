@@ -296,6 +296,7 @@ simdup_cosine(const SimdupTerm *a, size_t n_a, const SimdupTerm *b, size_t n_b,
 		double x = take_a ? a[i++].weight / unit_a : 0;
 		double y = take_b ? b[j++].weight / unit_b : 0;
 
+		simdup_check_interrupts_at(i + j);
 		product += x * y;
 		square_a += x * x;
 		square_b += y * y;
@@ -318,6 +319,7 @@ simdup_imatch(const SimdupTerm *terms, size_t n, const SimdupTerm *lexicon,
 		/* only the term and i decide whether signature i keeps it */
 		uint64_t draw = simdup_mix64(term ^ i * SIMDUP_GOLDEN);
 
+		simdup_check_interrupts_at(t);
 		if ((i > 0 &&
 			 (double) (draw >> 11) >= keep * (double) (UINT64_C(1) << 53)) ||
 			!simdup_terms_find(lexicon, n_lexicon, term))
