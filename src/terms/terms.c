@@ -79,7 +79,7 @@ fill_lexicon(void *memo)
 				errdetail("There are %d terms and %d weights.",
 						  (int) lexicon->n, n_weights));
 
-	lexicon->terms = palloc((lexicon->n + 1) * sizeof(SimdupTerm));
+	lexicon->terms = simdup_alloc((lexicon->n + 1) * sizeof(SimdupTerm));
 	for (size_t i = 0; i < lexicon->n; i++)
 	{
 		double weight = weights != NULL ? values[i] : 0;
@@ -281,6 +281,9 @@ simdup_imatch_fingerprints(PG_FUNCTION_ARGS)
 
 /* Cosine of two texts in the vector space model, and its weights by idf. */
 
+/* Beyond it, all weights are scaled, so that none overflows times a frequency. */
+#define HUGE_WEIGHT 0x1p900
+
 PG_FUNCTION_INFO_V1(simdup_term_cosine);
 /* Return term_cosine(a, b, tokenizer) or term_cosine(a, b, terms, weights, tokenizer). */
 Datum
@@ -306,7 +309,9 @@ simdup_term_cosine(PG_FUNCTION_ARGS)
 
 			/* a term that the corpus never had is as rare as any */
 			terms[i][j].weight *=
-				known != NULL ? known->weight : lexicon->largest;
+				ldexp(known != NULL ? known->weight : lexicon->largest,
+					  lexicon->largest > HUGE_WEIGHT ? -64 : 0);
+			simdup_check_interrupts_at(j);
 		}
 	}
 	if (!simdup_cosine(terms[0], n[0], terms[1], n[1], &cosine))

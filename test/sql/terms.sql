@@ -50,6 +50,7 @@ SELECT a.id, b.id, round(term_cosine(a.body, b.body)::numeric, 4) AS tf,
 FROM corpus a JOIN corpus b ON a.id < b.id WHERE b.id <= 4 ORDER BY 1, 2;
 
 -- bad input
+SELECT term_cosine('a a a', 'a a a', '{a}', '{1e308}'), term_cosine('a b', 'a c', '{a,b,c}', '{1e308,1e308,1e308}');
 SELECT imatch_fingerprint('a', '{a,NULL}');
 SELECT imatch_fingerprint('a', '{{a}}');
 \set VERBOSITY terse
