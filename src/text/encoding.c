@@ -14,6 +14,7 @@
 #include "catalog/pg_conversion.h"
 #include "catalog/pg_namespace_d.h"
 #include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -135,7 +136,7 @@ simdup_utf8_texts(ArrayType *array, size_t *n)
 
 	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &values, &nulls,
 					  &n_values);
-	texts = palloc(((Size) n_values + 1) * sizeof(SimdupUtf8));
+	texts = simdup_alloc(((Size) n_values + 1) * sizeof(SimdupUtf8));
 	*n = 0;
 	for (int i = 0; i < n_values; i++)
 		if (!nulls[i])
@@ -146,13 +147,46 @@ simdup_utf8_texts(ArrayType *array, size_t *n)
 text *
 simdup_utf8_to_text(const char *bytes, size_t len)
 {
-	char *converted = unconstify(char *, bytes);
+	Oid conversion;
+	StringInfoData out;
 
-	if (!simdup_is_utf8())
-		converted = pg_any_to_server(bytes, (int) len, PG_UTF8);
-	if (converted == bytes)
+	if (simdup_is_utf8() || ascii_length(bytes, len) == len)
 		return cstring_to_text_with_len(bytes, (int) len);
-	return cstring_to_text(converted);
+	conversion = find_conversion(false);
+	initStringInfo(&out);
+	for (size_t at = 0; at < len;)
+	{
+		size_t part = Min(len - at, PART);
+		int room = (int) part * MAX_CONVERSION_GROWTH + 1;
+		size_t converted = 0;
+
+		CHECK_FOR_INTERRUPTS();
+		enlargeStringInfo(&out, room);
+		if (OidIsValid(conversion))
+			converted =
+				pg_do_encoding_conversion_buf(conversion, PG_UTF8,
+											  GetDatabaseEncoding(),
+											  (unsigned char *)
+													  unconstify(char *,
+																 bytes) +
+												  at,
+											  (int) part,
+											  (unsigned char *) out.data +
+												  out.len,
+											  room, true);
+		out.len += (int) strlen(out.data + out.len);
+		at += converted;
+		if (converted == 0)
+		{
+			int n;
+
+			(void) simdup_utf8_decode((const unsigned char *) bytes + at,
+									  (const unsigned char *) bytes + len, &n);
+			appendStringInfoChar(&out, '?');
+			at += (size_t) n;
+		}
+	}
+	return cstring_to_text_with_len(out.data, out.len);
 }
 
 size_t

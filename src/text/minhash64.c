@@ -7,6 +7,7 @@
 
 #include "catalog/pg_type.h"
 #include "funcapi.h"
+#include "mb/pg_wchar.h"
 #include "port/pg_bitutils.h"
 #include "utils/builtins.h"
 #include "utils/varbit.h"
@@ -298,6 +299,15 @@ simdup_put_shingle_rows(void *arg, const SimdupToken *shingles, int n)
 		if (!simdup_new_shingle(&rows->seen,
 								simdup_city64(token->bytes, token->len)))
 			continue;
+		/* shingles are compared, so none may become another */
+		if (!simdup_is_utf8())
+		{
+			char *converted =
+				pg_any_to_server(token->bytes, (int) token->len, PG_UTF8);
+
+			if (converted != token->bytes)
+				pfree(converted);
+		}
 		shingle =
 			PointerGetDatum(simdup_utf8_to_text(token->bytes, token->len));
 		simdup_put_result(rows->result, &shingle, NULL);

@@ -150,11 +150,6 @@ simdup_join_passages(SimdupUtf8 content, const SimdupPassage *passages,
 		appendBinaryStringInfo(&joined, content.bytes + passages[i].from,
 							   (int) (passages[i].to - passages[i].from));
 	}
-	/* a character that Unicode lacks cannot come back */
-	for (int i = 0; GetDatabaseEncoding() != PG_SQL_ASCII && i < joined.len;
-		 i++)
-		if ((unsigned char) joined.data[i] == SIMDUP_NO_CHARACTER)
-			joined.data[i] = '?';
 	return (SimdupUtf8){joined.data, (size_t) joined.len};
 }
 
