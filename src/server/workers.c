@@ -241,7 +241,7 @@ begin_help(void *arg, size_t size)
 				   shm_toc_allocate(context->toc, n_workers * QUEUE_SIZE));
 	leader->context = context;
 	leader->balls = NULL;
-	leader->queues = palloc0(n_workers * sizeof(*leader->queues));
+	leader->queues = palloc0(n_workers * sizeof(void *));
 	return task;
 }
 

@@ -9,7 +9,7 @@
 #include "mb/pg_wchar.h"
 #include "utils/memutils.h"
 
-#include "core/compare/passages.h"
+#include "core/compare/words.h"
 #include "core/unicode/html.h"
 #include "server/arguments.h"
 #include "text/encoding.h"

@@ -11,6 +11,7 @@
 #include "core/compare/passages.h"
 
 #include "core/compare/resemblance.h"
+#include "core/compare/words.h"
 
 /*
  * Words in a row that say the same in two texts. Some sentences of unrelated

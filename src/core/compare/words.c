@@ -2,7 +2,7 @@
  * words.c
  *	  The words of a text, and the sentences that they stand in.
  */
-#include "core/compare/passages.h"
+#include "core/compare/words.h"
 #include "core/unicode/fold.h"
 
 /* Marks before a word, and behind it, that belong to it, as do ends of sentences. */
