@@ -38,13 +38,15 @@ have_common(uint64_t a, uint64_t b, int k)
 	return false;
 }
 
-/* fp with k bits changed, at different places or not. */
+/* fp with k different bits changed. */
 static uint64_t
 change(uint64_t fp, int k, uint64_t *state)
 {
-	for (int i = 0; i < k; i++)
-		fp ^= UINT64_C(1) << next_random_of(state) % 64;
-	return fp;
+	uint64_t changed = 0;
+
+	while (simdup_popcount64(changed) < k)
+		changed |= UINT64_C(1) << next_random_of(state) % 64;
+	return fp ^ changed;
 }
 
 int
