@@ -62,8 +62,13 @@ for my $name (sort keys %tables)
 	is_deeply(\@others, [ ($alone) x 3 ], "$name: the same rows in the same order");
 }
 my $n = sql("SELECT count(*) FROM $pairs AS p");
-is(sql("SET max_parallel_workers_per_gather = 2; SET dynamic_library_path = '/nowhere'; SELECT count(*) FROM $pairs AS p"),
-	$n, 'workers find the library where functions do');
+# of the server, as workers look for the library before they have the session's settings
+for my $path ('/nowhere', '$libdir')
+{
+	$node->append_conf('postgresql.conf', "dynamic_library_path = '$path'");
+	$node->reload;
+	is(sql("SET max_parallel_workers_per_gather = 2; SELECT count(*) FROM $pairs AS p"), $n, "workers find the library where functions do, with $path");
+}
 
 # --- a small /dev/shm, as in containers: in name spaces where the user may mount one
 
