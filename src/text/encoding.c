@@ -14,7 +14,6 @@
 #include "catalog/pg_conversion.h"
 #include "catalog/pg_namespace_d.h"
 #include "catalog/pg_type.h"
-#include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -63,9 +62,11 @@ ascii_length(const char *bytes, size_t len)
  * out, and set *converted to their number. Return the bytes written.
  */
 static size_t
-convert_part(const char *bytes, size_t len, char *out, size_t *converted)
+convert_part(bool to_utf8, const char *bytes, size_t len, char *out,
+			 size_t *converted)
 {
-	Oid conversion = find_conversion(true);
+	Oid conversion = find_conversion(to_utf8);
+	int encoding = GetDatabaseEncoding();
 
 	if (!OidIsValid(conversion))
 	{
@@ -74,18 +75,23 @@ convert_part(const char *bytes, size_t len, char *out, size_t *converted)
 		return *converted;
 	}
 	*converted =
-		pg_do_encoding_conversion_buf(conversion, GetDatabaseEncoding(),
-									  PG_UTF8, (unsigned char *) bytes,
-									  (int) len, (unsigned char *) out,
+		pg_do_encoding_conversion_buf(conversion, to_utf8 ? encoding : PG_UTF8,
+									  to_utf8 ? PG_UTF8 : encoding,
+									  (unsigned char *) bytes, (int) len,
+									  (unsigned char *) out,
 									  (int) len * MAX_CONVERSION_GROWTH + 1,
 									  true);
 	return strlen(out);
 }
 
-/* Not inline: most databases are in UTF-8 and never come here. */
+/*
+ * Convert bytes to UTF-8, or back. Not inline: most databases are in UTF-8 and never
+ * come here.
+ */
 static pg_noinline SimdupUtf8
-convert(const char *bytes, size_t len)
+convert(bool to_utf8, const char *bytes, size_t len)
 {
+	int encoding = to_utf8 ? GetDatabaseEncoding() : PG_UTF8;
 	size_t size = 0;
 	size_t out_len = 0;
 	char *out = NULL;
@@ -99,14 +105,14 @@ convert(const char *bytes, size_t len)
 		CHECK_FOR_INTERRUPTS();
 		out = simdup_grow(out, &size,
 						  out_len + part * MAX_CONVERSION_GROWTH + 1, 1);
-		out_len += convert_part(bytes + at, part, out + out_len, &converted);
+		out_len +=
+			convert_part(to_utf8, bytes + at, part, out + out_len, &converted);
 		at += converted;
 		if (converted == 0)
 		{
-			out[out_len++] = (char) SIMDUP_NO_CHARACTER;
-			at += Min((size_t) pg_encoding_mblen(GetDatabaseEncoding(),
-												 bytes + at),
-					  len - at);
+			out[out_len++] = to_utf8 ? (char) SIMDUP_NO_CHARACTER : '?';
+			at +=
+				Min((size_t) pg_encoding_mblen(encoding, bytes + at), len - at);
 		}
 	}
 	return (SimdupUtf8){out, out_len};
@@ -117,7 +123,7 @@ simdup_bytes_to_utf8(const char *bytes, size_t len)
 {
 	if (simdup_is_utf8() || ascii_length(bytes, len) == len)
 		return (SimdupUtf8){bytes, len};
-	return convert(bytes, len);
+	return convert(true, bytes, len);
 }
 
 SimdupUtf8
@@ -147,46 +153,11 @@ simdup_utf8_texts(ArrayType *array, size_t *n)
 text *
 simdup_utf8_to_text(const char *bytes, size_t len)
 {
-	Oid conversion;
-	StringInfoData out;
+	SimdupUtf8 value = {bytes, len};
 
-	if (simdup_is_utf8() || ascii_length(bytes, len) == len)
-		return cstring_to_text_with_len(bytes, (int) len);
-	conversion = find_conversion(false);
-	initStringInfo(&out);
-	for (size_t at = 0; at < len;)
-	{
-		size_t part = Min(len - at, PART);
-		int room = (int) part * MAX_CONVERSION_GROWTH + 1;
-		size_t converted = 0;
-
-		CHECK_FOR_INTERRUPTS();
-		enlargeStringInfo(&out, room);
-		if (OidIsValid(conversion))
-			converted =
-				pg_do_encoding_conversion_buf(conversion, PG_UTF8,
-											  GetDatabaseEncoding(),
-											  (unsigned char *)
-													  unconstify(char *,
-																 bytes) +
-												  at,
-											  (int) part,
-											  (unsigned char *) out.data +
-												  out.len,
-											  room, true);
-		out.len += (int) strlen(out.data + out.len);
-		at += converted;
-		if (converted == 0)
-		{
-			int n;
-
-			(void) simdup_utf8_decode((const unsigned char *) bytes + at,
-									  (const unsigned char *) bytes + len, &n);
-			appendStringInfoChar(&out, '?');
-			at += (size_t) n;
-		}
-	}
-	return cstring_to_text_with_len(out.data, out.len);
+	if (!simdup_is_utf8() && ascii_length(bytes, len) < len)
+		value = convert(false, bytes, len);
+	return cstring_to_text_with_len(value.bytes, (int) value.len);
 }
 
 size_t

@@ -299,17 +299,18 @@ simdup_put_shingle_rows(void *arg, const SimdupToken *shingles, int n)
 		if (!simdup_new_shingle(&rows->seen,
 								simdup_city64(token->bytes, token->len)))
 			continue;
-		/* shingles are compared, so none may become another */
-		if (!simdup_is_utf8())
+		if (simdup_is_utf8())
+			shingle =
+				PointerGetDatum(simdup_utf8_to_text(token->bytes, token->len));
+		else
 		{
+			/* shingles are compared, so none may become another: an ERROR */
 			char *converted =
 				pg_any_to_server(token->bytes, (int) token->len, PG_UTF8);
 
-			if (converted != token->bytes)
-				pfree(converted);
+			shingle = CStringGetTextDatum(converted);
+			pfree(converted);
 		}
-		shingle =
-			PointerGetDatum(simdup_utf8_to_text(token->bytes, token->len));
 		simdup_put_result(rows->result, &shingle, NULL);
 		pfree(DatumGetPointer(shingle));
 	}
