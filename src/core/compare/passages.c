@@ -66,7 +66,7 @@ keys_of(const SimdupWords *words)
 	return keys;
 }
 
-/* Append a set to a list, which keeps repetitions: they are counted. */
+/* Append a set to a list whose repetitions are counted. */
 static void
 append_set(SimdupHashes *all, const SimdupHashes *set)
 {
@@ -221,11 +221,23 @@ count_common(const SimdupWords *words, const SimdupWordSet *common)
 	return n;
 }
 
+/*
+ * Return the least number that is at least this share of n. The quotient decides, as
+ * a product may be rounded up: .07 of 100 is 7.000000000000001.
+ */
+static double
+least_of_share(double share, size_t n)
+{
+	double least = (double) (size_t) (share * (double) n);
+
+	return least / (double) n >= share ? least : least + 1;
+}
+
 SimdupPassage *
 simdup_common_passages(const SimdupUtf8 *texts, size_t n_texts, double share,
 					   size_t *which, size_t *n)
 {
-	double often = simdup_least_of_share(share, n_texts);
+	double often = least_of_share(share, n_texts);
 	SimdupHashes all = {0};
 	SimdupWordSet common;
 	SimdupWords words;

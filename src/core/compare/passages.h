@@ -142,16 +142,4 @@ extern void simdup_diff_free(SimdupDiff *diff);
 extern char *simdup_text_numbers(const char *text, size_t len,
 								 bool narrow_signs, size_t *n_bytes);
 
-/*
- * Return the least number that is at least this share of n: a product may be rounded up,
- * as .07 of 100 is, so the quotient decides.
- */
-static inline double
-simdup_least_of_share(double share, size_t n)
-{
-	double least = (double) (size_t) (share * (double) n);
-
-	return least / (double) n >= share ? least : least + 1;
-}
-
 #endif /* SIMDUP_CORE_COMPARE_PASSAGES_H */
