@@ -21,7 +21,7 @@
 #include "nodes/miscnodes.h"
 #include "varatt.h"
 
-/* before 16, who extends a relation takes its lock */
+/* before 16, the caller takes the lock to extend a relation */
 #define SIMDUP_HAVE_EXTEND_BUFFERED_REL
 
 /* columns that have no counterpart may be missing; before, they are an error */

@@ -53,7 +53,7 @@ is_equality(const JoinOffer *offer, RestrictInfo *restrictinfo)
 		   op_strict(restrictinfo->hashjoinoperator) &&
 		   ((bms_is_subset(left, outer) && bms_is_subset(right, inner)) ||
 			(bms_is_subset(left, inner) && bms_is_subset(right, outer) &&
-			 /* the node has the outer operand first */
+			 /* the node puts the outer operand first */
 			 OidIsValid(get_commutator(restrictinfo->hashjoinoperator)))) &&
 		   !contain_volatile_functions((Node *) restrictinfo->clause) &&
 		   !contain_subplans((Node *) restrictinfo->clause);

@@ -284,7 +284,7 @@ simdup_lock_arrivals(PG_FUNCTION_ARGS)
 		ereport(ERROR, errcode(ERRCODE_UNDEFINED_OBJECT),
 				errmsg("relation \"%s\" has no trigger that locks arrivals",
 					   name));
-	/* two sessions lock the tables of several ancestors in one order */
+	/* all sessions lock the tables of several ancestors in one order */
 	list_sort(tables, list_oid_cmp);
 	foreach (cell, tables)
 		lock_table(lfirst_oid(cell));

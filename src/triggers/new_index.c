@@ -27,7 +27,7 @@ naming_statement(const Trigger *trigger, Oid table, Oid index)
 	const char *name = quote_identifier(get_rel_name(index));
 	const char *enable = "";
 
-	/* a new trigger fires as any other does */
+	/* replaced or made anew, the trigger would fire on origins only */
 	if (trigger->tgenabled != TRIGGER_FIRES_ON_ORIGIN)
 		enable =
 			psprintf("; ALTER TABLE %s ENABLE %s TRIGGER %s",

@@ -90,8 +90,8 @@ require_complete(const TriggerState *state, Relation index)
  * same LSN has no new entry, so a later search passes over it. In a remembered leaf that
  * has changed, the rows are remembered when they are read, and passed over later. A row
  * that was visible keeps its key and TID while the statement runs. The row of the
- * smallest key is read again. If it is gone or does not count, all equal rows are read:
- * a condition that it never fulfils makes a statement read them for each new row.
+ * smallest key is read again. If it is gone or does not count, all equal rows are read.
+ * So a statement reads them for each new row if that row never fulfils the condition.
  */
 #define MANY_ENTRIES 32
 

@@ -111,7 +111,7 @@ simdup_trigger_is_like(Relation index, Oid model)
 	IndexInfo *infos[] = {BuildIndexInfo(index), BuildIndexInfo(other)};
 	bool result;
 
-	/* the server's comparison takes no exclusion constraints; they store the same */
+	/* an exclusion constraint, which the comparison refuses, stores the same */
 	for (int i = 0; i < 2; i++)
 		infos[i]->ii_ExclusionOps = NULL;
 	result = CompareIndexInfo(infos[0], infos[1], index->rd_indcollation,
