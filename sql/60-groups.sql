@@ -60,7 +60,7 @@ BEGIN
   IF groups IS NULL THEN
     RAISE EXCEPTION 'groups must not be null' USING ERRCODE = 'null_value_not_allowed';
   ELSIF NOT FOUND THEN
-    RAISE EXCEPTION 'grouping with OID % does not exist', groups
+    RAISE EXCEPTION 'relation with OID % does not exist', groups
       USING ERRCODE = 'undefined_table';
   ELSIF four.missing IS NOT NULL THEN
     RAISE EXCEPTION '"%" is not a grouping', four.name

@@ -301,8 +301,9 @@ BEGIN
   IF title IS NULL OR num_nonnulls(source, report) <> 1 THEN
     RAISE EXCEPTION 'a page needs a title, and a source or a report'
       USING ERRCODE = 'invalid_parameter_value',
-        DETAIL = format('The title is %L, the source is %L, and %s report is given.', heading, source,
-          CASE WHEN report IS NULL THEN 'no' ELSE 'a' END),
+        DETAIL = format(CASE WHEN report IS NULL
+          THEN 'The title is %L, the source is %L, and no report is given.'
+          ELSE 'The title is %L, the source is %L, and a report is given.' END, heading, source),
         HINT = 'Write simdup_report_html(''letter'', ''Letters'').';
   END IF;
   SELECT v.* INTO c

@@ -217,9 +217,11 @@ simdup_grouping_begin(FunctionCallInfo fcinfo, SimdupFeed feed,
 	feed.budget = (int64) maintenance_work_mem * 1024;
 	if (column != NULL)
 	{
-		char *name = simdup_table_name(table);
+		char *name = get_rel_name(table);
 		AttrNumber number = get_attnum(table, column);
 
+		if (name == NULL)
+			simdup_no_such_table(table);
 		if (number == InvalidAttrNumber)
 			ereport(ERROR, errcode(ERRCODE_UNDEFINED_COLUMN),
 					errmsg("column \"%s\" of relation \"%s\" does not exist",

@@ -119,7 +119,10 @@ extern char *simdup_table_name(Oid table);
 /* Raise the error for the OID of a table that is gone. */
 pg_noreturn extern void simdup_no_such_table(Oid table);
 
-/* ERROR, with the hint, if Citus distributes the table: then it has no rows here. */
+/*
+ * ERROR, with the hint, which is a gettext_noop, if Citus distributes the table: then it
+ * has no rows here.
+ */
 extern void simdup_refuse_distributed(Oid relid, const char *hint);
 
 /* Check for text, varchar, char(n) and domains over them. */

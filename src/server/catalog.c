@@ -91,7 +91,7 @@ simdup_refuse_distributed(Oid relid, const char *hint)
 		ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				errmsg("\"%s\" is a distributed table", get_rel_name(relid)),
 				errdetail("The rows of a distributed table are in its shards."),
-				errhint("%s", hint));
+				errhint("%s", _(hint)));
 	systable_endscan(scan);
 	table_close(partitions, AccessShareLock);
 }

@@ -351,18 +351,10 @@ simdup_minhash_bands(PG_FUNCTION_ARGS)
 {
 	int n;
 	const uint32 *signature = get_signature(PG_GETARG_ARRAYTYPE_P(0), &n);
-	int n_bands = PG_GETARG_INT32(1);
-	uint64 *bands;
+	int n_bands =
+		simdup_check_range(PG_GETARG_INT32(1), 1, n, "number of bands");
+	uint64 *bands = palloc((Size) n_bands * sizeof(uint64));
 
-	if (n_bands < 1 || n_bands > n)
-		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				errmsg(
-					"number of bands must be between 1 and the number of hashes"),
-				errdetail("The number given is %d, the signature has %d hashes.",
-						  n_bands, n),
-				errhint(
-					"minhash_bands_for gives the bands for a resemblance."));
-	bands = palloc((Size) n_bands * sizeof(uint64));
 	simdup_band_hashes(signature, n, bands, n_bands);
 	PG_RETURN_ARRAYTYPE_P(simdup_make_array(bands, n_bands, INT8OID));
 }

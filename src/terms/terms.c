@@ -75,7 +75,7 @@ fill_lexicon(void *memo)
 	texts = simdup_utf8_texts(words, &lexicon->n);
 	if (weights != NULL && (size_t) n_weights != lexicon->n)
 		ereport(ERROR, errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-				errmsg("there must be as many weights as terms"),
+				errmsg("terms and weights must have the same length"),
 				errdetail("There are %d terms and %d weights.",
 						  (int) lexicon->n, n_weights));
 
@@ -84,11 +84,7 @@ fill_lexicon(void *memo)
 	{
 		double weight = weights != NULL ? values[i] : 0;
 
-		if (!(weight >= 0) || isinf(weight))
-			ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					errmsg("weights must be finite and not negative"),
-					errdetail("One of the weights is %s.",
-							  float8out_internal(weight)));
+		simdup_check_weight(weight, (int) i + 1);
 		lexicon->terms[i] =
 			(SimdupTerm){simdup_city64(texts[i].bytes, texts[i].len), weight};
 		lexicon->largest = Max(lexicon->largest, weight);

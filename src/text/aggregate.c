@@ -80,8 +80,8 @@ state_of_row(FunctionCallInfo fcinfo, bool is_sketch, int32 width)
 
 	if (state != NULL && state->width != width)
 		ereport(ERROR, errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
-				errmsg("hashes must all have the same width"),
-				errdetail("One has %d bits, another %d.", state->width, width));
+				errmsg("cannot combine hashes of different sizes"),
+				errdetail("They have %d and %d bits.", state->width, width));
 	if (state != NULL)
 		return state;
 	old = MemoryContextSwitchTo(aggregate_context(fcinfo));
@@ -172,9 +172,8 @@ simdup_simhash_varbit_accum(PG_FUNCTION_ARGS)
 	/* 64 bits take a kilobyte of state, outside work_mem */
 	if (VARBITLEN(hash) > MAX_WIDTH)
 		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				errmsg("hash is too wide"),
-				errdetail("The hash has %d bits, and at most %d are allowed.",
-						  VARBITLEN(hash), MAX_WIDTH));
+				errmsg("hash must not have more than %d bits", MAX_WIDTH),
+				errdetail("It has %d bits.", VARBITLEN(hash)));
 	if (weight < 0)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("weight must not be negative"),

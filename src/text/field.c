@@ -94,24 +94,25 @@ unstable_text(Oid type)
 		switch (get_typtype(base))
 		{
 			case TYPTYPE_ENUM:
-				return "A label of an enum can be renamed.";
+				return gettext_noop("A label of an enum can be renamed.");
 			case TYPTYPE_RANGE:
 				return unstable_text(get_range_subtype(base));
 			case TYPTYPE_MULTIRANGE:
 				return unstable_text(get_multirange_range(base));
 			case TYPTYPE_COMPOSITE:
-				return "A composite type can be altered.";
+				return gettext_noop("A composite type can be altered.");
 		}
 		if (base == RECORDOID)
-			return "The columns of a record are not known.";
+			return gettext_noop("The columns of a record are not known.");
 	}
 	if (func_volatile(function) == PROVOLATILE_IMMUTABLE)
 		return NULL;
-	return path == COERCION_PATH_FUNC ? "Its cast to text is not immutable."
-									  : "Its output function is not immutable.";
+	return path == COERCION_PATH_FUNC
+			   ? gettext_noop("Its cast to text is not immutable.")
+			   : gettext_noop("Its output function is not immutable.");
 }
 
-/* Look up the text form of a type. ERROR if it has none that lasts. */
+/* Look up the text form of a type. ERROR if it has no stable one. */
 static TextConversion *
 find_text_form(Oid type, MemoryContext context)
 {
@@ -127,7 +128,7 @@ find_text_form(Oid type, MemoryContext context)
 		ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				errmsg("cannot build a stable text form of type %s",
 					   format_type_be(type)),
-				errdetail_internal("%s", reason),
+				errdetail("%s", _(reason)),
 				errhint("Leave it out, or let a trigger store its text."));
 	form = MemoryContextAllocZero(context, sizeof(*form));
 	base = getBaseType(type);

@@ -401,10 +401,8 @@ simdup_check_sketch_bits(int a, int b)
 {
 	if (a != b)
 		ereport(ERROR, errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
-				errmsg("sketches must have the same number of bits"),
-				errdetail("They have %d and %d.", a, b),
-				errhint(
-					"Make all sketches by minhash_bits with the same n_bits."));
+				errmsg("cannot compare sketches of different sizes"),
+				errdetail("They have %d and %d bits.", a, b));
 	if (a == 0)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("sketches must not be empty"));

@@ -118,14 +118,9 @@ required_option(FunctionCallInfo fcinfo, int argno, const char *name)
 static int
 get_n_features(FunctionCallInfo fcinfo, int argno)
 {
-	int n_features = PG_ARGISNULL(argno) ? 0 : PG_GETARG_INT32(argno);
-
-	if (n_features < 1 && !PG_ARGISNULL(argno))
-		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				errmsg("n_features must be at least 1"),
-				errdetail("The value given is %d.", n_features),
-				errhint("Leave it NULL to keep all features."));
-	return n_features;
+	return PG_ARGISNULL(argno) ? 0
+							   : simdup_check_range(PG_GETARG_INT32(argno), 1,
+													PG_INT32_MAX, "n_features");
 }
 
 /* The options of a profile, in the order of every function's arguments. */
@@ -222,13 +217,10 @@ simdup_simhash(PG_FUNCTION_ARGS)
 static uint64
 get_field_weight(FunctionCallInfo fcinfo, int argno)
 {
-	int weight = DatumGetInt32(required_option(fcinfo, argno, "field_weight"));
+	Datum weight = required_option(fcinfo, argno, "field_weight");
 
-	if (weight < 0)
-		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				errmsg("field_weight must not be negative"),
-				errdetail("The value given is %d.", weight));
-	return (uint64) weight;
+	return (uint64) simdup_check_range(DatumGetInt32(weight), 0, PG_INT32_MAX,
+									   "field_weight");
 }
 
 /* Add a field as one feature; a blank field adds nothing. */
@@ -308,8 +300,8 @@ simdup_hash(PG_FUNCTION_ARGS)
 /* Weights in units must fit 63 bits. */
 #define WEIGHT_LIMIT 140737488355328.0 /* 2^47 */
 
-uint64
-simdup_fixed_weight(float8 weight, int position)
+void
+simdup_check_weight(float8 weight, int position)
 {
 	if (isnan(weight) || isinf(weight) || weight < 0)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -318,6 +310,12 @@ simdup_fixed_weight(float8 weight, int position)
 									 position, float8out_internal(weight))
 						 : errdetail("The weight given is %s.",
 									 float8out_internal(weight)));
+}
+
+uint64
+simdup_fixed_weight(float8 weight, int position)
+{
+	simdup_check_weight(weight, position);
 	if (weight >= WEIGHT_LIMIT)
 		ereport(ERROR, errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 				errmsg("weight out of range"),
@@ -405,8 +403,8 @@ simdup_simhash_weighted(PG_FUNCTION_ARGS)
 		if ((size_t) n_weights != n)
 			ereport(ERROR, errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
 					errmsg("features and weights must have the same length"),
-					errdetail("There are %d features and %d weights, so position %d lacks its partner.",
-							  (int) n, n_weights, Min((int) n, n_weights) + 1));
+					errdetail("There are %d features and %d weights.", (int) n,
+							  n_weights));
 	}
 
 	for (size_t i = 0; i < n; i++)

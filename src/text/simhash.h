@@ -41,10 +41,12 @@ extern Datum simdup_fingerprint(FunctionCallInfo fcinfo,
 #define SIMDUP_WEIGHT_UNIT 65536
 
 /*
- * Return a weight in these units, rounded. Raise 22023 for NaN, infinite and
- * negative weights, and 22003 for weights of 2^47 and more. The DETAIL names the
- * position, unless it is 0.
+ * Raise 22023 for NaN, infinite and negative weights. The DETAIL names the position,
+ * unless it is 0.
  */
+extern void simdup_check_weight(float8 weight, int position);
+
+/* Return such a weight in these units, rounded. Raise 22003 from 2^47 on. */
 extern uint64 simdup_fixed_weight(float8 weight, int position);
 
 #endif /* SIMDUP_TEXT_SIMHASH_H */

@@ -270,7 +270,8 @@ simdup_lock_arrivals(PG_FUNCTION_ARGS)
 		aclcheck_error(ACLCHECK_NO_PRIV,
 					   get_relkind_objtype(get_rel_relkind(table)), name);
 	simdup_refuse_distributed(table,
-							  "Write: LOCK TABLE ... IN SHARE ROW EXCLUSIVE MODE. It holds off all writers.");
+							  gettext_noop(
+								  "Write: LOCK TABLE ... IN SHARE ROW EXCLUSIVE MODE. It holds off all writers."));
 	foreach (cell, simdup_trigger_list(table, fcinfo->flinfo->fn_oid))
 	{
 		const OwnTrigger *own = lfirst(cell);

@@ -74,7 +74,7 @@ check_fired(FunctionCallInfo fcinfo, TriggerKind kind)
 		  (kind == TRIGGER_REJECT || !trigdata->tg_trigger->tgdeferrable))))
 		return;
 	ereport(ERROR, errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-			errmsg("trigger \"%s\" on table \"%s\" fires at an event that function \"%s\" does not support",
+			errmsg("trigger \"%s\" for table \"%s\" fires at an event that function \"%s\" does not support",
 				   trigdata->tg_trigger->tgname,
 				   RelationGetRelationName(trigdata->tg_relation),
 				   functions[kind]),

@@ -89,7 +89,8 @@ open_index(Oid index_oid)
 		ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				errmsg("cannot access temporary tables of other sessions"));
 	simdup_refuse_distributed(heap_oid,
-							  "Name the index of each shard, with run_command_on_shards.");
+							  gettext_noop(
+								  "Name the index of each shard, with run_command_on_shards."));
 	if (!opened.index->rd_index->indisvalid)
 		ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				errmsg("index \"%s\" is not valid", name));
