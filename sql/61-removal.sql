@@ -18,7 +18,6 @@ SET standard_conforming_strings = on AS $function$
 DECLARE
   key record;
   missing text;  -- a column of the map
-  is_distributed boolean;
   rows_of_map text;
   script record;
 BEGIN
@@ -46,16 +45,8 @@ BEGIN
   ORDER BY i.indisprimary DESC LIMIT 1;
   SELECT max(n.name) INTO missing FROM unnest('{removed,kept}'::text[]) AS n (name) WHERE NOT EXISTS (
     SELECT FROM pg_attribute AS a WHERE a.attrelid = map AND a.attname = n.name AND NOT a.attisdropped);
-  IF to_regclass('pg_dist_partition') IS NOT NULL THEN
-    EXECUTE format('SELECT EXISTS (SELECT FROM %s WHERE logicalrelid = $1)', to_regclass('pg_dist_partition'))
-      INTO is_distributed USING target;
-  END IF;
   IF num_nulls(target, map) > 0 THEN
     RAISE EXCEPTION 'target and map must not be null' USING ERRCODE = 'null_value_not_allowed';
-  ELSIF is_distributed THEN
-    RAISE EXCEPTION '% is a distributed table', target
-      USING ERRCODE = 'wrong_object_type', DETAIL = 'The rows of a distributed table are in its shards.',
-        HINT = 'Make the map a reference table, and write: DELETE FROM ... USING it.';
   ELSIF missing IS NOT NULL THEN
     RAISE EXCEPTION 'column "%" of relation "%" does not exist', missing,
       coalesce((SELECT c.relname FROM pg_class AS c WHERE c.oid = map), map::text)

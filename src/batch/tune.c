@@ -129,7 +129,7 @@ simdup_tune(PG_FUNCTION_ARGS)
 								SIMDUP_SOURCE_HAS(SIMDUP_SOURCE_KEY) |
 									SIMDUP_SOURCE_HAS(SIMDUP_SOURCE_FP));
 	tuning.fp = source.place[SIMDUP_SOURCE_FP];
-	tuning.fps = simdup_tempfile_create();
+	tuning.fps = simdup_tempfile_create(0);
 	tuning.sample = palloc(SIMDUP_SAMPLE_SIZE * sizeof(uint64));
 	simdup_source_read(&source, sample_row, &tuning);
 	if (tuning.n_null > 0)

@@ -29,7 +29,7 @@
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
-#include "core/compare/resemblance.h"
+#include "core/search/search.h"
 #include "index/selectivity.h"
 #include "server/arguments.h"
 #include "text/minhash64.h"

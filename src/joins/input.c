@@ -41,11 +41,9 @@ begin_rows(int64 memory)
 {
 	SimdupRowStore *store = palloc0(sizeof(SimdupRowStore));
 
-	store->rows = simdup_tempfile_create();
-	store->offsets = simdup_tempfile_create();
 	/* a row takes 24 bytes or more, and its offset 8 */
-	simdup_tempfile_limit(store->rows, (Size) memory / 4 * 3);
-	simdup_tempfile_limit(store->offsets, (Size) memory / 4);
+	store->rows = simdup_tempfile_create((Size) memory / 4 * 3);
+	store->offsets = simdup_tempfile_create((Size) memory / 4);
 	return store;
 }
 

@@ -89,7 +89,7 @@ begin_keys(SimdupKeySearch *join, int side pg_attribute_unused())
 	join->keys[0] = keys = palloc0(sizeof(ShingleKeys));
 	/* it grows in this memory context */
 	keys->documents = simdup_grow(NULL, &keys->room, 1, sizeof(Document));
-	keys->hashes = simdup_tempfile_create();
+	keys->hashes = simdup_tempfile_create(0);
 	keys->sort = begin_sort(join);
 }
 
@@ -256,7 +256,6 @@ find_distinct_sets(ShingleSearch *search)
 typedef struct ShingleSets
 {
 	SimdupTempFile *file; /* for each shingle: number of sets, sets */
-	int64 size;			  /* of the file */
 	uint32 *sets;		  /* of one shingle */
 	uint32 n;
 	uint64 *counts; /* shingles by number of sets, then their next rank */
@@ -270,7 +269,6 @@ end_list(ShingleSets *lists)
 		simdup_tempfile_append(lists->file, &lists->n, sizeof(uint32));
 		simdup_tempfile_append(lists->file, lists->sets,
 							   lists->n * sizeof(uint32));
-		lists->size += ((int64) lists->n + 1) * (int64) sizeof(uint32);
 		lists->counts[lists->n]++;
 	}
 	lists->n = 0;
@@ -350,7 +348,7 @@ sort_ranks(const ShingleSearch *search, ShingleSets *lists)
 	const int64 width = sizeof(uint32);
 
 	simdup_progress_phase("ranking shingles", search->keys->n);
-	for (int64 offset = 0; offset < lists->size;)
+	for (int64 offset = 0; offset < lists->file->size;)
 	{
 		uint64 rank;
 
@@ -365,7 +363,8 @@ sort_ranks(const ShingleSearch *search, ShingleSets *lists)
 			simdup_pairsort_put(sort, lists->sets[i], rank);
 		}
 		simdup_progress_done(
-			(int64) ((double) offset / (double) lists->size * search->keys->n));
+			(int64) ((double) offset / (double) lists->file->size *
+					 search->keys->n));
 	}
 	simdup_pairsort_perform(sort);
 	return sort;
@@ -375,7 +374,7 @@ static void
 rank_shingles(ShingleSearch *search)
 {
 	uint32 n = search->n_sets;
-	ShingleSets lists = {.file = simdup_tempfile_create(),
+	ShingleSets lists = {.file = simdup_tempfile_create(0),
 						 .sets = alloc_numbers(n)};
 	SimdupPairSort *sort;
 	uint64 set;
@@ -386,14 +385,14 @@ rank_shingles(ShingleSearch *search)
 	count_ranks(search, lists.counts);
 	sort = sort_ranks(search, &lists);
 	simdup_note_memory(search->join);
-	search->join->disk += lists.size;
+	search->join->disk += lists.file->size;
 	simdup_tempfile_close(lists.file);
 	simdup_free(lists.sets);
 	simdup_free(lists.counts);
 
 	search->n_ranks = alloc_numbers(n);
 	search->offsets = simdup_alloc0(((Size) n + 1) * sizeof(int64));
-	search->ranks = simdup_tempfile_create();
+	search->ranks = simdup_tempfile_create(0);
 	while (simdup_pairsort_get(sort, &set, &value))
 	{
 		uint32 rank = (uint32) value;

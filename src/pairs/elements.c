@@ -42,7 +42,7 @@ add_to_run(SimdupElementJoin *join, SimdupTempFile **file, int64 *n,
 {
 	if (*n == join->capacity && *file == NULL)
 	{
-		*file = simdup_tempfile_create();
+		*file = simdup_tempfile_create(0);
 		simdup_tempfile_append(*file, join->elements,
 							   (size_t) *n * sizeof(SimdupElement));
 	}
@@ -266,7 +266,7 @@ join_runs(Runs *runs, SimdupTempFile *file, int64 n)
 {
 	bool cross = runs->join->cross;
 
-	runs->file = simdup_tempfile_create();
+	runs->file = simdup_tempfile_create(0);
 	write_runs(runs, file, n);
 	for (uint32 i = 0; i < runs->n; i++)
 	{

@@ -49,12 +49,9 @@ simdup_keys_begin(Oid type, Size memory)
 
 	keys->type = type;
 	get_typlenbyval(type, &keys->len, &keys->byval);
-	keys->words = simdup_tempfile_create();
-	simdup_tempfile_limit(keys->words, memory);
-	if (keys->byval)
-		return keys;
-	keys->bytes = simdup_tempfile_create();
-	simdup_tempfile_limit(keys->bytes, memory);
+	keys->words = simdup_tempfile_create(memory);
+	if (!keys->byval)
+		keys->bytes = simdup_tempfile_create(memory);
 	return keys;
 }
 

@@ -33,29 +33,22 @@ typedef struct FilePage
 } FilePage;
 
 SimdupTempFile *
-simdup_tempfile_create(void)
+simdup_tempfile_create(Size memory)
 {
 	SimdupTempFile *file = palloc0(sizeof(SimdupTempFile));
 
 	file->bytes = simdup_grow(NULL, &file->room, 256, 1);
-	file->most_bytes = MIN_IN_MEMORY;
+	file->most_bytes = Max(memory, MIN_IN_MEMORY);
 	file->n_pages = MIN_PAGES;
 	return file;
-}
-
-void
-simdup_tempfile_limit(SimdupTempFile *file, Size memory)
-{
-	file->most_bytes = Max(memory, MIN_IN_MEMORY);
 }
 
 SimdupTempFile *
 simdup_tempfile_create_cached(Size memory, Size expected)
 {
-	SimdupTempFile *file = simdup_tempfile_create();
+	SimdupTempFile *file = simdup_tempfile_create(memory);
 	Size n_pages = memory / (2 * sizeof(FilePage *) + sizeof(FilePage));
 
-	simdup_tempfile_limit(file, memory);
 	file->n_pages = (uint32) Min(Max(n_pages, MIN_PAGES), MAX_PAGES);
 	if (expected > file->room && expected <= file->most_bytes)
 	{

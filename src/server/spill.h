@@ -34,16 +34,14 @@ typedef struct SimdupBuffer
 	Size room;
 } SimdupBuffer;
 
-extern SimdupTempFile *simdup_tempfile_create(void);
+/* Create a file that stays in memory up to this size, or 64 kB if that is more. */
+extern SimdupTempFile *simdup_tempfile_create(Size memory);
 /*
- * Create a file that stays in memory up to this size. A longer file keeps the pages that
- * were read, up to the same size. Else the two sizes are 64 and 128 kB. Make room
- * for the size that is expected of the file, 0 if unknown.
+ * Create one that keeps the pages that were read, up to the same size, once it is longer.
+ * Others keep 128 kB. Make room for the size that is expected of the file, 0 if unknown.
  */
 extern SimdupTempFile *simdup_tempfile_create_cached(Size memory,
 													 Size expected);
-/* Keep a new file in memory up to this size. Keep few pages of a longer one. */
-extern void simdup_tempfile_limit(SimdupTempFile *file, Size memory);
 /* Return the bytes of a file in memory, and those on disk. */
 extern Size simdup_tempfile_memory(const SimdupTempFile *file);
 extern int64 simdup_tempfile_disk(const SimdupTempFile *file);

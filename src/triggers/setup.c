@@ -275,10 +275,13 @@ Datum
 simdup_trigger_flags(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = simdup_begin_result(fcinfo);
+	Oid table = PG_GETARG_OID(0);
 	ListCell *cell;
 
-	foreach (cell,
-			 simdup_trigger_list(PG_GETARG_OID(0), fcinfo->flinfo->fn_oid))
+	simdup_refuse_distributed(table,
+							  gettext_noop(
+								  "Make the map a reference table, and write: DELETE FROM ... USING it."));
+	foreach (cell, simdup_trigger_list(table, fcinfo->flinfo->fn_oid))
 	{
 		const OwnTrigger *own = lfirst(cell);
 		const Trigger *trigger = own->trigger;

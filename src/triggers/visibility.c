@@ -84,9 +84,6 @@ static const char *const asking[][2] = {
 	{"enable_tidscan", "on"},
 	/* no messages of the server, or of a policy, about the statement */
 	{"client_min_messages", "error"},
-	{"debug_print_parse", "off"},
-	{"debug_print_rewritten", "off"},
-	{"debug_print_plan", "off"},
 };
 
 /*

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "core/compare/resemblance.h"
+#include "core/search/search.h"
 #include "random.h"
 #include "tap.h"
 

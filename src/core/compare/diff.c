@@ -333,6 +333,4 @@ void
 simdup_diff_free(SimdupDiff *diff)
 {
 	simdup_free(diff->parts);
-	diff->parts = NULL;
-	diff->n = 0;
 }

@@ -153,7 +153,4 @@ extern int simdup_agreement_distance(double resemblance, double recall);
 extern void simdup_false_pair_chances(const uint64_t *sample, size_t n,
 									  double *chance);
 
-/* Return the part of all numbers of `bits` bits that are within distance k of one. */
-extern double simdup_ball_fraction(int bits, int k);
-
 #endif /* SIMDUP_CORE_COMPARE_RESEMBLANCE_H */

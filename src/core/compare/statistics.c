@@ -129,18 +129,3 @@ simdup_false_pair_chances(const uint64_t *sample, size_t n, double *chance)
 		chance[d] = fmin(sum, 1);
 	}
 }
-
-double
-simdup_ball_fraction(int bits, int k)
-{
-	double at_distance = ldexp(1.0, -bits);
-	double sum = 0;
-
-	for (int d = 0; d <= k && d <= bits; d++)
-	{
-		sum += at_distance;
-		at_distance = at_distance * (bits - d) / (d + 1);
-	}
-	/* rounding: a fraction above 1 would be an error in the planner */
-	return fmin(sum, 1);
-}

@@ -4,7 +4,6 @@
  */
 #include <math.h>
 
-#include "core/compare/resemblance.h"
 #include "core/search/search.h"
 
 #define MAX_DISTANCE 64
@@ -32,6 +31,21 @@ add_near(uint16_t *end, uint32_t prefix, uint32_t center, int bit, int radius)
 		end = add_near(end, prefix | value << bit, center, bit,
 					   radius - (value != (center >> bit & 1)));
 	return end;
+}
+
+double
+simdup_ball_fraction(int bits, int k)
+{
+	double at_distance = ldexp(1.0, -bits);
+	double sum = 0;
+
+	for (int d = 0; d <= k && d <= bits; d++)
+	{
+		sum += at_distance;
+		at_distance = at_distance * (bits - d) / (d + 1);
+	}
+	/* rounding: a fraction above 1 would be an error in the planner */
+	return fmin(sum, 1);
 }
 
 int

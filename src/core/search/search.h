@@ -87,6 +87,9 @@ simdup_reports(int i, uint64_t difference, const int *radii)
 	return simdup_popcount64(difference >> 16 * i & 0xffff) <= radii[i];
 }
 
+/* Return the part of all numbers of `bits` bits that are within distance k of one. */
+extern double simdup_ball_fraction(int bits, int k);
+
 /* Return the number of blocks within radius 0 to 16 of any. */
 extern int simdup_count_near(int radius);
 
