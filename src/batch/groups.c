@@ -365,7 +365,7 @@ simdup_decisions_read(SimdupRows *rows, Oid table)
 						  "ORDER BY t.at, t.a, t.b", 2, BOOLOID, take_decision,
 						  &d);
 	n_keys = simdup_keyids_count(rows->numbers);
-	simdup_decisions_settle(&d.decisions, n_keys, &d.passed);
+	simdup_decisions_resolve(&d.decisions, n_keys, &d.passed);
 	(void) simdup_constraints_find(&d.constraints, n_keys, rows->n,
 								   &d.decisions);
 	return d;

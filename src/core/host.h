@@ -81,17 +81,17 @@ simdup_check_interrupts_at(size_t i)
 		simdup_check_interrupts();
 }
 
-/* Bytes of text between two looks for interrupts. */
-#define SIMDUP_LOOK_BYTES (1 << 16)
+/* Bytes of text between two checks for interrupts. */
+#define SIMDUP_POLL_BYTES (1 << 16)
 
-/* Check for interrupts if p has reached `look`. Return where to check next. */
+/* Check for interrupts if p has reached poll_at. Return where to check next. */
 static inline const unsigned char *
-simdup_look(const unsigned char *p, const unsigned char *look)
+simdup_poll(const unsigned char *p, const unsigned char *poll_at)
 {
-	if (p < look)
-		return look;
+	if (p < poll_at)
+		return poll_at;
 	simdup_check_interrupts();
-	return p + SIMDUP_LOOK_BYTES;
+	return p + SIMDUP_POLL_BYTES;
 }
 
 #endif /* SIMDUP_CORE_HOST_H */

@@ -96,7 +96,7 @@ typedef struct NearSearch
 	Snapshot snapshot;		/* NULL: nothing may be found */
 	bool asks;				/* for each row: does the user see it? */
 	Datum new_row;			/* for the condition; 0 if not made yet */
-	struct NearRows *found; /* search.c */
+	struct NearRows *found; /* near_rows.c */
 } NearSearch;
 
 /* A trigger as one statement sees it; setup.c keeps it in fn_extra. */
@@ -104,7 +104,7 @@ typedef struct TriggerState
 {
 	MemoryContext context;		  /* it and all it points to live there */
 	MemoryContext search_context; /* reset after each search */
-	HTAB *known;				  /* rows that a flag has seen: search.c */
+	HTAB *known;				  /* rows that a flag has seen: near_rows.c */
 	uint64 relation_changes;
 	TriggerOptions options;
 	TriggerKind kind;
@@ -241,7 +241,7 @@ extern Bitmapset *simdup_trigger_partition_columns(Oid relid, Oid numbered);
 /* Find the unique indexes of the table that is written to. */
 extern void simdup_trigger_find_uniques(Relation table, TriggerState *state);
 
-/* search.c */
+/* near_rows.c */
 
 /*
  * Search for the rows near the new one, which has a fingerprint, and return the first one

@@ -288,7 +288,7 @@ check_settled(void)
 			if (!naive_contradicts(&holds, &next))
 				simdup_decisions_add(&holds, next.a, next.b, next.same);
 		}
-		simdup_decisions_settle(&d, 8, &passed);
+		simdup_decisions_resolve(&d, 8, &passed);
 		is_equal = is_equal && d.n == holds.n;
 		for (size_t i = 0; i < d.n && is_equal; i++)
 			is_equal = d.items[i].a == holds.items[i].a &&

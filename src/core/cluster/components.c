@@ -165,8 +165,8 @@ simdup_decisions_add(SimdupDecisions *decisions, uint32_t a, uint32_t b,
 }
 
 void
-simdup_decisions_settle(SimdupDecisions *decisions, uint32_t n,
-						SimdupDecisions *passed)
+simdup_decisions_resolve(SimdupDecisions *decisions, uint32_t n,
+						 SimdupDecisions *passed)
 {
 	SimdupConstraints constraints = no_constraints(n);
 	size_t n_left = 0;

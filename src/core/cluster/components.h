@@ -72,8 +72,8 @@ extern void simdup_decisions_add(SimdupDecisions *decisions, uint32_t a,
  * Keep the decisions about elements 0 to n - 1 that agree with those before them,
  * in their order. The others go to passed.
  */
-extern void simdup_decisions_settle(SimdupDecisions *decisions, uint32_t n,
-									SimdupDecisions *passed);
+extern void simdup_decisions_resolve(SimdupDecisions *decisions, uint32_t n,
+									 SimdupDecisions *passed);
 
 /*
  * Find the shortest chain of elements decided the same that leads from a to b.

@@ -20,7 +20,7 @@
 /* binary digits of the integer test: both its sides stay below 2^31 */
 #define TEST_SCALE 15
 
-/* blocks searched between two looks for interrupts */
+/* blocks searched between two checks for interrupts */
 #define BLOCKS_AT_ONCE 1024
 
 /* A bitmap to search for. */

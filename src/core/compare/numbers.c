@@ -222,7 +222,7 @@ is_chinese(char symbol)
  * is before the run, and another one or the sign of a year behind it.
  */
 static void
-settle_zeros(char *s)
+resolve_zeros(char *s)
 {
 	for (size_t i = 0, steps = 0; s[i] != '\0'; i++, steps++)
 	{
@@ -248,7 +248,7 @@ settle_zeros(char *s)
  * letter and no digit follows.
  */
 static void
-settle_units(char *s)
+drop_exponents(char *s)
 {
 	for (size_t i = 0; s[i] != '\0'; i++)
 	{
@@ -273,7 +273,7 @@ read_symbols(const char *text, size_t len, size_t *n)
 {
 	const unsigned char *p = (const unsigned char *) text;
 	const unsigned char *end = p + len;
-	const unsigned char *look = p + SIMDUP_LOOK_BYTES;
+	const unsigned char *poll_at = p + SIMDUP_POLL_BYTES;
 	/* a fraction of two bytes has four symbols, and one more at its end */
 	Reading reading = {.s = simdup_alloc(2 * len + 2)};
 	int n_bytes;
@@ -283,15 +283,15 @@ read_symbols(const char *text, size_t len, size_t *n)
 		uint32_t cp = simdup_utf8_decode(p, end, &n_bytes);
 		char symbol = symbol_of(cp);
 
-		look = simdup_look(p, look);
+		poll_at = simdup_poll(p, poll_at);
 		if (symbol == SYMBOL_OTHER && cp >= 0x80)
 			put_folded(&reading, cp);
 		else
 			put_symbol(&reading, symbol);
 	}
 	reading.s[reading.n] = '\0';
-	settle_zeros(reading.s);
-	settle_units(reading.s);
+	resolve_zeros(reading.s);
+	drop_exponents(reading.s);
 	*n = reading.n;
 	return reading.s;
 }

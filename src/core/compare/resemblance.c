@@ -17,7 +17,7 @@
 /* Steps of a merge between two checks whether the limit can still be reached. */
 #define STRETCH 64
 
-/* Steps between two looks for interrupts. */
+/* Steps between two checks for interrupts. */
 #define INTERRUPT_STRETCHES (1 << 14)
 
 typedef struct SetSink

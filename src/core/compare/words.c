@@ -174,12 +174,12 @@ static const unsigned char *
 behind_hyphen(const unsigned char *p, const unsigned char *end)
 {
 	const unsigned char *start = p;
-	const unsigned char *look = p + SIMDUP_LOOK_BYTES;
+	const unsigned char *poll_at = p + SIMDUP_POLL_BYTES;
 	int n_lines = 0;
 
 	for (; p < end && *p != '\0' && strchr(" \t\r\n>", *p) != NULL; p++)
 	{
-		look = simdup_look(p, look);
+		poll_at = simdup_poll(p, poll_at);
 		n_lines += *p == '\n';
 	}
 	if ((p > start && n_lines != 1) ||
@@ -195,7 +195,7 @@ simdup_read_words(SimdupUtf8 text)
 	const unsigned char *start = (const unsigned char *) text.bytes;
 	const unsigned char *p = start;
 	const unsigned char *end = start + text.len;
-	const unsigned char *look = p + SIMDUP_LOOK_BYTES;
+	const unsigned char *poll_at = p + SIMDUP_POLL_BYTES;
 	const unsigned char *next;
 	uint32_t last = 0;
 	int n_lines = 0; /* ends of lines since the last word */
@@ -208,7 +208,7 @@ simdup_read_words(SimdupUtf8 text)
 
 		words.from = (size_t) (p - start);
 		words.to = words.from + (size_t) len;
-		look = simdup_look(p, look);
+		poll_at = simdup_poll(p, poll_at);
 		next = p + len;
 		if (cp == ' ')
 		{

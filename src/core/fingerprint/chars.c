@@ -70,7 +70,7 @@ add_slowly(Block *block, const unsigned char *p, const unsigned char *end)
 typedef uint32_t Words __attribute__((vector_size(64)));
 typedef uint8_t Bytes __attribute__((vector_size(64)));
 
-/* So much ASCII is taken without a look at the characters behind it. */
+/* So much ASCII is taken without a check of the characters behind it. */
 #define MUCH_ASCII 16
 
 /* Add those of 64 bytes that are chosen, all of them ASCII. */
@@ -274,14 +274,14 @@ add_common(Block *block, const unsigned char *p, const unsigned char *end)
 }
 
 /*
- * Fold a text from p on into units, until the block is full, or a look for interrupts
+ * Fold a text from p on into units, until the block is full, or a check for interrupts
  * is due. Return where it stopped.
  */
 static const unsigned char *
 fold_block(Block *block, const unsigned char *p, const unsigned char *end)
 {
 	const unsigned char *stop =
-		end - p > SIMDUP_LOOK_BYTES ? p + SIMDUP_LOOK_BYTES : end;
+		end - p > SIMDUP_POLL_BYTES ? p + SIMDUP_POLL_BYTES : end;
 
 	while (p < stop && block->n < FULL_BLOCK)
 	{
@@ -298,10 +298,10 @@ fold_block(Block *block, const unsigned char *p, const unsigned char *end)
 static const unsigned char *
 copy_block(Block *block, const unsigned char *p, const unsigned char *end)
 {
-	const unsigned char *look = p + SIMDUP_LOOK_BYTES;
+	const unsigned char *poll_at = p + SIMDUP_POLL_BYTES;
 	int len;
 
-	for (; p < end && p < look && block->n < FULL_BLOCK; p += len)
+	for (; p < end && p < poll_at && block->n < FULL_BLOCK; p += len)
 	{
 		uint32_t cp = simdup_utf8_decode(p, end, &len);
 

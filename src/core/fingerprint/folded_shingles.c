@@ -111,7 +111,7 @@ static void
 word_shingles(SimdupNgrams *ngrams, const unsigned char *p,
 			  const unsigned char *end)
 {
-	const unsigned char *look = p + SIMDUP_LOOK_BYTES;
+	const unsigned char *poll_at = p + SIMDUP_POLL_BYTES;
 	FoldedWords words = {.ngrams = ngrams};
 	uint32_t last = 0;
 	int len;
@@ -120,7 +120,7 @@ word_shingles(SimdupNgrams *ngrams, const unsigned char *p,
 	{
 		simdup_fold(simdup_utf8_decode(p, end, &len), &last, add_to_words,
 					replace_in_words, &words);
-		look = simdup_look(p, look);
+		poll_at = simdup_poll(p, poll_at);
 	}
 	end_run(&words);
 }
@@ -243,7 +243,7 @@ simdup_fold_field(const char *text, size_t len, size_t *folded_len)
 {
 	const unsigned char *p = (const unsigned char *) text;
 	const unsigned char *end = p + len;
-	const unsigned char *look = p + SIMDUP_LOOK_BYTES;
+	const unsigned char *poll_at = p + SIMDUP_POLL_BYTES;
 	Field field = {0};
 	uint32_t last = 0;
 	int char_len;
@@ -262,7 +262,7 @@ simdup_fold_field(const char *text, size_t len, size_t *folded_len)
 			field.bytes[field.used - 1] = (char) *p;
 			last = 0;
 		}
-		look = simdup_look(p, look);
+		poll_at = simdup_poll(p, poll_at);
 	}
 	*folded_len = field.used;
 	return field.bytes;

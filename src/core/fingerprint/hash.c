@@ -95,7 +95,8 @@ simdup_city64_long(const char *s, size_t len)
 	uint64_t z;
 	HashPair v;
 	HashPair w;
-	const unsigned char *look = (const unsigned char *) s + SIMDUP_LOOK_BYTES;
+	const unsigned char *poll_at =
+		(const unsigned char *) s + SIMDUP_POLL_BYTES;
 
 	if (len <= 32)
 		return city64_17_to_32(s, len);
@@ -125,7 +126,7 @@ simdup_city64_long(const char *s, size_t len)
 		swap = z;
 		z = x;
 		x = swap;
-		look = simdup_look((const unsigned char *) s, look);
+		poll_at = simdup_poll((const unsigned char *) s, poll_at);
 	}
 	return simdup_city_mix(simdup_city_mix(v.first, w.first, CITY_MUL) +
 							   shift_mix(y) * K1 + z,
@@ -143,7 +144,8 @@ murmur3(const char *s, size_t len)
 	uint64_t h2 = 0;
 	size_t left = len;
 	char tail[16] = {0};
-	const unsigned char *look = (const unsigned char *) s + SIMDUP_LOOK_BYTES;
+	const unsigned char *poll_at =
+		(const unsigned char *) s + SIMDUP_POLL_BYTES;
 
 	for (; left >= 16; left -= 16, s += 16)
 	{
@@ -151,7 +153,7 @@ murmur3(const char *s, size_t len)
 		h1 = (simdup_rotate64(h1, 37) + h2) * 5 + 0x52dce729;
 		h2 ^= simdup_rotate64(simdup_load64(s + 8) * c2, 31) * c1;
 		h2 = (simdup_rotate64(h2, 33) + h1) * 5 + 0x38495ab5;
-		look = simdup_look((const unsigned char *) s, look);
+		poll_at = simdup_poll((const unsigned char *) s, poll_at);
 	}
 	/* the tail counts as if zeros followed it, which mix to nothing */
 	memcpy(tail, s, left);
@@ -194,7 +196,7 @@ java(const char *s, size_t len)
 {
 	const unsigned char *p = (const unsigned char *) s;
 	const unsigned char *end = p + len;
-	const unsigned char *look = p + SIMDUP_LOOK_BYTES;
+	const unsigned char *poll_at = p + SIMDUP_POLL_BYTES;
 	uint64_t h = 0;
 	uint64_t count = 0;
 	int bytes;
@@ -212,7 +214,7 @@ java(const char *s, size_t len)
 			cp = 0xDC00 + ((cp - 0x10000) & 0x3FF);
 		}
 		h = java_unit(h, cp, count++);
-		look = simdup_look(p, look);
+		poll_at = simdup_poll(p, poll_at);
 	}
 	return h ^ count;
 }
@@ -278,7 +280,7 @@ make_table(RabinTable table, int degree, uint64_t polynomial)
 static inline __attribute__((always_inline)) uint64_t
 rabin(const unsigned char *p, size_t len, RabinTable table, int degree)
 {
-	const unsigned char *look = p + SIMDUP_LOOK_BYTES;
+	const unsigned char *poll_at = p + SIMDUP_POLL_BYTES;
 	size_t width = (size_t) degree / 8;
 	uint64_t f = 0;
 
@@ -300,7 +302,7 @@ rabin(const unsigned char *p, size_t len, RabinTable table, int degree)
 			sum ^= table[4][f >> 32 & 0xff] ^ table[5][f >> 40 & 0xff] ^
 				   table[6][f >> 48 & 0xff] ^ table[7][f >> 56];
 		f = sum;
-		look = simdup_look(p, look);
+		poll_at = simdup_poll(p, poll_at);
 	}
 	for (; len > 0; len--)
 		f = ((f << 8 | *p++) & UINT64_MAX >> (64 - degree)) ^

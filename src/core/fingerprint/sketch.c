@@ -41,7 +41,7 @@
 #define LATE_ROUND 48
 #define FEW_ELEMENTS 16
 
-/* Rounds between two looks for interrupts. */
+/* Rounds between two checks for interrupts. */
 #define LOOK_ROUNDS 16
 
 void

@@ -100,7 +100,7 @@ static inline const unsigned char *
 segmented_run(const unsigned char *p, const unsigned char *end, Batch *batch)
 {
 	const unsigned char *start = p;
-	const unsigned char *look = p + SIMDUP_LOOK_BYTES;
+	const unsigned char *poll_at = p + SIMDUP_POLL_BYTES;
 	bool copied = false;
 
 	while (p < end)
@@ -120,7 +120,7 @@ segmented_run(const unsigned char *p, const unsigned char *end, Batch *batch)
 		if (copied)
 			append_folded(batch, p, c);
 		p += c.len;
-		look = simdup_look(p, look);
+		poll_at = simdup_poll(p, poll_at);
 	}
 	if (copied)
 		emit_folded(batch);
@@ -168,7 +168,7 @@ unsegmented_run(const unsigned char *p, int len, const unsigned char *end,
 static void
 tokenize_word(const unsigned char *p, const unsigned char *end, Batch *batch)
 {
-	const unsigned char *look = p + SIMDUP_LOOK_BYTES;
+	const unsigned char *poll_at = p + SIMDUP_POLL_BYTES;
 
 	while (p < end)
 	{
@@ -180,7 +180,7 @@ tokenize_word(const unsigned char *p, const unsigned char *end, Batch *batch)
 			p = unsegmented_run(p, c.len, end, batch);
 		else
 			p += c.len;
-		look = simdup_look(p, look);
+		poll_at = simdup_poll(p, poll_at);
 	}
 }
 
@@ -205,7 +205,7 @@ static inline __attribute__((always_inline)) void
 tokenize_runs(const unsigned char *p, const unsigned char *end,
 			  bool (*is_in_token)(unsigned char), bool lower, Batch *batch)
 {
-	const unsigned char *look = p + SIMDUP_LOOK_BYTES;
+	const unsigned char *poll_at = p + SIMDUP_POLL_BYTES;
 	const unsigned char *start = NULL;
 
 	for (;; p++)
@@ -230,7 +230,7 @@ tokenize_runs(const unsigned char *p, const unsigned char *end,
 		}
 		if (p >= end)
 			return;
-		look = simdup_look(p, look);
+		poll_at = simdup_poll(p, poll_at);
 	}
 }
 
@@ -253,7 +253,7 @@ static void
 add_chars(SimdupNgrams *ngrams, const unsigned char *p,
 		  const unsigned char *end)
 {
-	const unsigned char *look = p + SIMDUP_LOOK_BYTES;
+	const unsigned char *poll_at = p + SIMDUP_POLL_BYTES;
 
 	while (p < end)
 	{
@@ -262,7 +262,7 @@ add_chars(SimdupNgrams *ngrams, const unsigned char *p,
 		p += c.len;
 		if (c.char_class != SIMDUP_CHAR_SEPARATOR)
 			simdup_ngrams_add_unit(ngrams, simdup_unit_of(simdup_folded(c)));
-		look = simdup_look(p, look);
+		poll_at = simdup_poll(p, poll_at);
 	}
 }
 
@@ -421,7 +421,7 @@ simdup_lower_field(const char *field, size_t len, char *out)
 {
 	const unsigned char *p = (const unsigned char *) field;
 	const unsigned char *end = p + len;
-	const unsigned char *look = p + SIMDUP_LOOK_BYTES;
+	const unsigned char *poll_at = p + SIMDUP_POLL_BYTES;
 	size_t used = 0;
 	size_t trimmed = 0;
 
@@ -436,7 +436,7 @@ simdup_lower_field(const char *field, size_t len, char *out)
 		if (!blank)
 			trimmed = used;
 		p += c.len;
-		look = simdup_look(p, look);
+		poll_at = simdup_poll(p, poll_at);
 	}
 	return trimmed;
 }

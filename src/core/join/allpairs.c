@@ -56,7 +56,7 @@ typedef struct RecursionWork
 	bool cross;
 	int depth;
 	BucketEnds (*ends)[2]; /* of both sets, by depth */
-	uint64_t unchecked;	   /* work since the last look at interrupts */
+	uint64_t unchecked;	   /* work since the last check for interrupts */
 } RecursionWork;
 
 static void join_sets(RecursionWork *work, SimdupPairSet a, SimdupPairSet b);

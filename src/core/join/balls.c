@@ -82,7 +82,7 @@ struct SimdupTileWorker
 	uint32_t n_run;
 
 	uint32_t own;		/* the codes from here on are compared now */
-	uint64_t unchecked; /* work since the last look at interrupts */
+	uint64_t unchecked; /* work since the last check for interrupts */
 };
 
 uint64_t simdup_many_pairs = UINT64_C(1) << 28;

@@ -124,7 +124,7 @@ put_bytes(Page *page, const char *bytes, size_t len)
 }
 
 /*
- * Read text up to `end`, or to the next look for interrupts. Unless it is raw, as in
+ * Read text up to `end`, or to the next check for interrupts. Unless it is raw, as in
  * CDATA, '<' and '&' end it. Inline, so that each has a loop of its own.
  */
 static inline __attribute__((always_inline)) void
@@ -132,8 +132,8 @@ read_text(Page *page, const char *end, bool raw)
 {
 	const char *p = page->p;
 
-	if (end - p > SIMDUP_LOOK_BYTES)
-		end = p + SIMDUP_LOOK_BYTES;
+	if (end - p > SIMDUP_POLL_BYTES)
+		end = p + SIMDUP_POLL_BYTES;
 	while (p < end && (raw || (*p != '<' && *p != '&')))
 	{
 		const char *word = p;

@@ -1,5 +1,5 @@
 /*
- * search.c
+ * near_rows.c
  *	  The rows near a new one: reads the entries of all indexes, nearest first, and
  *	  then the rows of one distance after another.
  */
