@@ -75,8 +75,8 @@ no_index(Oid table, const char *name)
 		simdup_no_such_table(table);
 	ereport(ERROR, errcode(ERRCODE_UNDEFINED_OBJECT),
 			name != NULL
-				? errmsg("index \"%s\" of relation \"%s\" does not exist", name,
-						 RelationGetRelationName(rel))
+				? errmsg("relation \"%s\" has no index \"%s\" of access method %s",
+						 RelationGetRelationName(rel), name, "hamming")
 				: errmsg("relation \"%s\" has no index of access method %s",
 						 RelationGetRelationName(rel), "hamming"),
 			errdetail("The search goes by an index, never through the table."),
