@@ -119,7 +119,7 @@ extern void _PG_init(void);
 #define SIMDUP_PRECHECK_PATH(rel, cost) \
 	add_path_precheck(rel, 0, cost, cost, NIL, NULL)
 
-/* what EXPLAIN shows by has headers of its own */
+/* the functions of EXPLAIN have headers of their own */
 #define SIMDUP_EXPLAIN_FORMAT "commands/explain_format.h"
 #define SIMDUP_EXPLAIN_STATE "commands/explain_state.h"
 
@@ -165,7 +165,7 @@ extern void _PG_init(void);
 #define SIMDUP_REFUSE_NULL_TREATMENT(winobj, fcinfo) \
 	WinCheckAndInitializeNullTreatment(winobj, false, fcinfo)
 
-/* what advice rules out is disabled */
+/* a join that advice rules out is disabled */
 #define SIMDUP_COUNT_RULED_OUT(path, extra) \
 	((path)->disabled_nodes += ((extra)->pgs_mask & PGS_FOREIGNJOIN) == 0)
 

@@ -547,7 +547,7 @@ give_ids(Changes *c, Oid events, int64 next_id)
 PG_FUNCTION_INFO_V1(simdup_group_changes);
 /*
  * Return simdup_group_changes(source, members, decisions, events, max_distance,
- * method, min_resemblance, w, unit, next_id).
+ * method, min_resemblance, w, unit, next_id, columns).
  */
 Datum
 simdup_group_changes(PG_FUNCTION_ARGS)

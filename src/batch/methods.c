@@ -1,8 +1,8 @@
 /*
  * methods.c
- *	  The groups of a batch by its method. For leaders and connected components this
- *	  is what core/cluster/grouping.h wants to know of near rows. Campaigns and
- *	  templates are in campaigns.c.
+ *	  The groups of a batch by its method: the near rows that core/cluster/grouping.h
+ *	  needs for leaders and connected components. Campaigns and templates are in
+ *	  campaigns.c.
  */
 #include "postgres.h"
 #include "compat.h"

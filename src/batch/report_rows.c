@@ -26,7 +26,7 @@
 #define MAX_PAIR_BYTES 200000
 #define N_EXAMPLES 5 /* of each distance */
 
-/* Of equal rows, those that are in pairs shown. */
+/* Equal rows that stand in the pairs shown, at most. */
 #define MAX_EQUAL 142
 
 #define MAX_SHOWN_CLUSTERS 20000
@@ -670,7 +670,7 @@ read_groups(ReportRows *r, Oid table)
 PG_FUNCTION_INFO_V1(simdup_report_rows);
 /*
  * Return simdup_report_rows(source, groups, max_distance, method, min_resemblance, w,
- * unit, max_groups): the rows that a report shows, and its figures.
+ * unit, max_groups, columns): the rows that a report shows, and its figures.
  */
 Datum
 simdup_report_rows(PG_FUNCTION_ARGS)

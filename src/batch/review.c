@@ -408,8 +408,8 @@ take_member(void *arg, Datum *values)
 PG_FUNCTION_INFO_V1(simdup_review_pairs);
 /*
  * Return simdup_review_pairs(source, members, decisions, max_distance, method,
- * min_resemblance, n): contradictions, and more pairs than n, for contents to
- * choose from. Without a source, return contradictions alone.
+ * min_resemblance, n, columns): contradictions, and more pairs than n, for contents
+ * to choose from. Without a source, return contradictions alone.
  */
 Datum
 simdup_review_pairs(PG_FUNCTION_ARGS)

@@ -55,7 +55,7 @@ strangers_near(const SimdupNearClause *clause)
 			   : simdup_ball_fraction(SIMHASH64_BITS, clause->radius);
 }
 
-/* What is known of a column of fingerprints, or of texts that have them. */
+/* Statistics of a column of fingerprints, or of texts that have them. */
 typedef struct ColumnStats
 {
 	double rows;		  /* of its table, at least 1 */
@@ -273,8 +273,7 @@ common_pairs_near(const SampledValues *a, const SampledValues *b, int radius)
 
 /*
  * Return the part of pairs of two columns' rows that are near. The same column
- * twice: the selectivity for a center of which nothing is known but that it is
- * like the column's values.
+ * twice: the selectivity for an unknown center that is like the column's values.
  */
 static double
 pairs_near(const ColumnStats *a, const ColumnStats *b,

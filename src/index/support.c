@@ -24,7 +24,7 @@
 #include "type/simhash64.h"
 
 /*
- * What is known of a text that a function is called with again and again. A
+ * A text that a function is called with again and again. A
  * query compares one text with many rows, and fingerprints it once. A copy of
  * its bytes tells whether it is still the same.
  */
@@ -236,7 +236,7 @@ make_call(PlannerInfo *root, Oid function, List *arguments, Oid collation)
 	return eval_const_expressions(root, call);
 }
 
-/* Return the operator that finds what lies in a ball, as an expression. */
+/* Return the condition that an operand lies in a ball. */
 static Node *
 make_in_ball(PlannerInfo *root, Oid funcid, Oid opno, Node *operand,
 			 Node *center, Node *radius, Oid collation)

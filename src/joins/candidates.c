@@ -94,8 +94,8 @@ simdup_begin_scan_tuple(NearJoinState *state)
 }
 
 /*
- * Return the text of a row, valid until the next call: of the outer rows, and
- * numbered behind them, of the inner ones.
+ * Return a text, valid until the next call. The outer rows have the first numbers, the
+ * inner rows those behind them.
  */
 static Datum
 text_of(void *arg, uint32 number)

@@ -280,7 +280,7 @@ set_cost(const JoinOffer *offer, Path *path)
 
 /* Paths and plans */
 
-/* Return the positions of expressions among a side's columns, from 1. */
+/* Return the position of an expression among a side's columns, from 1. */
 static int
 column_of(const JoinOffer *offer, int side, Node *expr)
 {

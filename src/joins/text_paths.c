@@ -4,8 +4,8 @@
  *
  * Where simhash_within(minhash64(content), x, k) is true, content <~@
  * simhash_ball(x, k) is true. The planner asks no support function for it, since no
- * argument is the indexed column. Neither is one the other: of a text without a
- * shingle the first is NULL, the second is false. So the planner makes the paths of
+ * argument is the indexed column. The two are not equivalent: for a text without a
+ * shingle the first is NULL, the second false. So the planner makes the paths of
  * the indexes once more, with the derived conditions. The plan filters by the first.
  */
 #include "postgres.h"
@@ -58,8 +58,8 @@ limit_to(MinMaxOp op, Node *k, int limit)
 }
 
 /*
- * Return a ball that holds what fulfils the condition, NULL if its radius is invalid.
- * A distance may be compared with any number.
+ * Return a ball with all fingerprints that fulfil the condition, NULL if its radius is
+ * invalid. A distance may be compared with any number.
  */
 static Node *
 make_ball(const SimdupCondition *condition, Node *other)

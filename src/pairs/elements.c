@@ -26,7 +26,7 @@
 /* From this distance on the runs of a block are too long to be worth a sort. */
 #define MAX_BLOCK_DISTANCE 16
 
-/* Of an element: it, its scratch, and its place in a join by balls. */
+/* The element, its scratch, and its place in a join by balls. */
 #define ELEMENT_BYTES (2 * (int64) sizeof(SimdupElement) + 12)
 
 int64

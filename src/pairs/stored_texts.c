@@ -25,8 +25,8 @@
 #define MADE_ONCE INT64CONST(-2)
 
 /*
- * What is known of a set without its words: their number, and for shingles which
- * remainders of SUMMARY_BITS occur among their hashes. A bit that only one of two sets
+ * The summary of a set: the number of its words, and for shingles which remainders of
+ * SUMMARY_BITS occur among their hashes. A bit that only one of two sets
  * has is a shingle that they do not share. So most sets that do not resemble each
  * other need no merge. The remainders of FIRST_BITS, which are compared first, tell
  * short sets apart, and need less of the processor's cache.

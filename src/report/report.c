@@ -1,7 +1,7 @@
 /*
  * report.c
- *	  What sql/70-report.sql cannot say: the differences of two texts, and the files
- *	  and the escapes of the page.
+ *	  The differences of two texts, and the files and the escapes of the page, for
+ *	  sql/70-report.sql.
  */
 #include "postgres.h"
 #include "compat.h"

@@ -1,8 +1,7 @@
 /*
  * progress.c
- *	  What functions of ours do to their session: tell how far a batch is, and pin
- *	  settings. The caller gets NOTICEs, other sessions see the application_name of
- *	  pg_stat_activity.
+ *	  The progress of a batch, and settings that a function pins. The caller gets
+ *	  NOTICEs, other sessions see the application_name of pg_stat_activity.
  *
  * The server's progress views know only its own commands.
  */

@@ -1,7 +1,7 @@
 /*
  * progress.h
- *	  What functions of ours do to their session: NOTICEs and pg_stat_activity tell
- *	  how far a batch is, and settings have other values for a while.
+ *	  The progress of a batch, in NOTICEs and pg_stat_activity; and what else functions
+ *	  change in their session: settings, and the C library's threshold for mmap.
  */
 #ifndef SIMDUP_SERVER_PROGRESS_H
 #define SIMDUP_SERVER_PROGRESS_H

@@ -288,8 +288,9 @@ put_column(SimdupSource *source, StringInfo text, SimdupSourceColumn which,
 
 /*
  * Find the columns: by the names of an argument "columns", else by their own names,
- * else by indexes. One that is NULL there stays away, but a text may have come. A
- * refresh takes no other column than before, except for keys, whose type it compares.
+ * else by indexes. A column that is NULL there is not used, except a content that was
+ * added since. A refresh takes no other column than before, except for keys, whose type
+ * it compares.
  */
 static void
 find_columns(Columns *c, FunctionCallInfo fcinfo, int wanted)
@@ -298,7 +299,7 @@ find_columns(Columns *c, FunctionCallInfo fcinfo, int wanted)
 	bool is_given = argument >= 0 && !PG_ARGISNULL(argument);
 	bool is_refresh = simdup_named_argument(fcinfo, "members") >= 0;
 
-	/* what reads the day shows contents */
+	/* a report, which reads the day, shows contents */
 	if ((wanted & SIMDUP_SOURCE_HAS(SIMDUP_SOURCE_DAY)) != 0)
 		wanted |= SIMDUP_SOURCE_HAS(SIMDUP_SOURCE_CONTENT);
 	for (int i = 0; i < SIMDUP_SOURCE_DAY; i++)

@@ -1,7 +1,6 @@
 /*
  * spill.c
- *	  What batches keep on disk beyond their memory: temporary files and sorted
- *	  pairs.
+ *	  Temporary files and sorted pairs, in memory and on disk beyond it.
  */
 #include "postgres.h"
 
@@ -18,8 +17,8 @@
  * BufFile has one buffer, and loses it at each jump. Batches jump between the
  * rows of one fingerprint and those of another, hence a few pages of our own.
  *
- * What is short stays in memory: a statement may have a batch for each of many
- * thousand partitions.
+ * A short file stays in memory: a statement may have a batch for each of many thousand
+ * partitions.
  */
 
 #define MIN_PAGES 16

@@ -1,7 +1,6 @@
 /*
  * spill.h
- *	  What batches use beyond their own memory and process: temporary files,
- *	  sorted pairs, and parallel workers.
+ *	  Temporary files and parallel workers. Sorted pairs are declared in core/host.h.
  */
 #ifndef SIMDUP_SERVER_SPILL_H
 #define SIMDUP_SERVER_SPILL_H

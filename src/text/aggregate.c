@@ -18,7 +18,7 @@
 #include "text/simhash.h"
 #include "type/simhash64.h"
 
-/* What the rows so far add up to. There is no state before the first of them. */
+/* The sum of the rows so far. There is no state before the first of them. */
 typedef struct AggregateState
 {
 	bool is_sketch; /* of minhash64_agg, without counters */

@@ -26,7 +26,9 @@ extern SimdupUtf8 simdup_bytes_to_utf8(const char *bytes, size_t len);
 /* Return the texts of an array, and their number, without its NULLs. */
 extern SimdupUtf8 *simdup_utf8_texts(ArrayType *array, size_t *n);
 
-/* Return UTF-8 as a text in the database's encoding, with ? for what that lacks. */
+/*
+ * Return UTF-8 as a text in the database's encoding, with ? for characters that it lacks.
+ */
 extern text *simdup_utf8_to_text(const char *bytes, size_t len);
 
 /*

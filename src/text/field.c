@@ -3,8 +3,8 @@
  *	  simdup_field: values of any type as text that no setting of the session
  *	  changes.
  *
- * The text form of a value is what its cast to text gives under pinned
- * settings. A type is refused if the function behind its cast is not immutable.
+ * The text form of a value is its cast to text under pinned settings. A type is
+ * refused if the function behind its cast is not immutable.
  * Exceptions are the types below, whose text depends on pinned settings alone.
  */
 #include "postgres.h"
@@ -23,7 +23,7 @@
 
 #include "server/progress.h"
 
-/* How a type's values become text: what value::text would do. */
+/* How a type's values become text, as value::text converts them. */
 typedef struct TextConversion
 {
 	CoercionPathType path;

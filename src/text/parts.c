@@ -112,11 +112,11 @@ simdup_numbers(PG_FUNCTION_ARGS)
 }
 
 /*
- * What a letter adds, what letters have in common, and a letter without its
+ * The passages that a letter adds, those that letters share, and a letter without its
  * boilerplate: simdup_own_text, simdup_common_text and simdup_without.
  */
 
-/* What stands between passages: full stops in encodings without an ellipsis. */
+/* The mark between passages: full stops in encodings without an ellipsis. */
 static const char *
 separator(void)
 {

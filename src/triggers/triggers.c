@@ -1,7 +1,7 @@
 /*
  * triggers.c
  *	  The three trigger functions: the new row, with its key, fingerprint and scope
- *	  as the index computes them, and what each does with the near rows.
+ *	  as the index computes them, and the action of each on the near rows.
  *
  * Flag sets a column to the key of the nearest other row. Log fires for each row at
  * the end of the statement, and writes a row to the log for each row that it then

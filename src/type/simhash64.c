@@ -177,10 +177,6 @@ simdup_simhash64_from_numeric(PG_FUNCTION_ARGS)
 	PG_RETURN_SIMHASH64(fp);
 }
 
-/*
- * Like simdup_simhash_in_ball and simdup_simhash_ball_contains, because each operator
- * needs a C function.
- */
 PG_FUNCTION_INFO_V1(simdup_simhash_distance);
 Datum
 simdup_simhash_distance(PG_FUNCTION_ARGS)

@@ -188,7 +188,7 @@ simdup_find_centers(const SimdupPartners *partners)
 /* A phrase is in LEAST_SHARERS members, and in one of SHARERS_OF. */
 #define LEAST_SHARERS 3
 #define SHARERS_OF 100
-/* Of OWN_OF letters that have it, one is a member. */
+/* One of OWN_OF letters that have it is a member. */
 #define OWN_OF 20
 #define MOST_ROUNDS 6
 

@@ -1,7 +1,7 @@
 /*
  * components.h
- *	  Connected components of elements, what people decided about pairs of
- *	  elements, and the components that decisions keep apart.
+ *	  Connected components of elements, people's decisions about pairs of elements, and
+ *	  the components that decisions keep apart.
  *
  * Elements are numbers from 0 to n - 1, four bytes each. The root of a component is
  * its smallest element, so the name of a component does not depend on the order of

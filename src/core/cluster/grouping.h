@@ -10,10 +10,10 @@
 #include "core/search/sort.h"
 
 /*
- * Groups, each known by its first row. Rows that nothing tells from each other (one
- * fingerprint, one scope, one content) form a unit, which is known by its
- * first row, too. Being near is a matter of units: each unit is near
- * itself, at distance 0. Constraints may be NULL: no decisions.
+ * Groups, each known by its first row. Rows that are equal in fingerprint, scope and
+ * content form a unit, which is known by its first row, too. Nearness is defined
+ * between units. Each unit is near itself, at distance 0. Constraints may be NULL: no
+ * decisions.
  *
  * leader: a row whose component has a group joins it. Any other row joins the
  * group of the nearest leader near it, the earliest of equally near ones.

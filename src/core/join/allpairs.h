@@ -68,7 +68,7 @@ typedef struct SimdupPairSet
 
 typedef struct SimdupTileWorker SimdupTileWorker; /* see balls.c */
 
-/* Others who help with a join: processes that share memory. */
+/* Helpers of a join: processes that share memory. */
 typedef struct SimdupHelpers
 {
 	/* Return memory that is shared, or NULL if there is no help. */

@@ -1,7 +1,7 @@
 /*
  * ball_plan.c
- *	  Plans of joins by balls: the blocks, their keys, and what that costs; and
- *	  fingerprints in the order of a key.
+ *	  Plans of joins by balls: the blocks, their keys, and the cost; and fingerprints in
+ *	  the order of a key.
  */
 #include <math.h>
 #include <string.h>
@@ -81,7 +81,7 @@ sampled_share(const Planning *p, uint64_t mask, int radius)
 				simdup_popcount64((p->a.fps[i] ^ p->b.fps[j]) & mask) <= radius;
 		pairs += n;
 	}
-	/* what chance alone does not explain */
+	/* those that chance alone does not explain */
 	near -= 3 * sqrt(near);
 	return near > 0 ? near / pairs : 0;
 }

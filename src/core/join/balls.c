@@ -260,7 +260,7 @@ meet_part(SimdupTileWorker *work, uint32_t key, const uint32_t *ball,
 			meet_long(work, key, key ^ *ball);
 			continue;
 		}
-		/* what follows in the tile is met soon */
+		/* the bytes that follow in the tile are met soon */
 		__builtin_prefetch(from + 16);
 		to = work->run + n_run;
 		/* a fixed length needs no branch; most buckets have no more */

@@ -50,7 +50,7 @@
 /* Steps of a merge between two checks whether the limit can still be reached. */
 #define MERGE_STEPS 32
 
-/* Of a chunk; see table_bits. */
+/* Limits of a chunk: see table_bits. */
 #define MAX_TABLE_BITS 31
 #define MAX_POSTINGS ((size_t) 1 << (MAX_TABLE_BITS - 1))
 

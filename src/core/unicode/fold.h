@@ -1,6 +1,6 @@
 /*
  * fold.h
- *	  Characters of profile 2: what each of them folds to.
+ *	  The characters that each character folds to, in profile 2.
  *
  * Folding ignores case, width, ligatures, accents, the keyboard, radicals, traditional
  * Chinese, soft hyphens and zero-width characters. Each code point folds by itself,

@@ -77,7 +77,7 @@ typedef struct SharedBuild
 
 #define SHARED_BUILD_SIZE BUFFERALIGN(sizeof(SharedBuild))
 
-/* What a worker used, for the leader's sums. */
+/* The buffers and WAL that a worker used, for the leader's sums. */
 typedef struct WorkerUsage
 {
 	BufferUsage buffers;

@@ -141,7 +141,7 @@ read_table(Check *check)
 	info->ii_ExclusionOps = NULL;
 	info->ii_ExclusionProcs = NULL;
 	info->ii_ExclusionStrats = NULL;
-	/* CREATE INDEX CONCURRENTLY leaves out what only older snapshots see */
+	/* CREATE INDEX CONCURRENTLY leaves out rows that only older snapshots see */
 	info->ii_Concurrent = true;
 	table_index_build_scan(check->heap, check->index, info, true, false,
 						   add_table_row, check,

@@ -46,7 +46,7 @@
 #define HAMMING_INNER_FILLFACTOR 90
 
 /*
- * What a page says of itself. The high key means nothing where right is invalid.
+ * The head of a page. The high key means nothing where right is invalid.
  * The values behind it begin at a cache line.
  */
 typedef struct HammingHead
@@ -70,7 +70,7 @@ typedef struct HammingMeta
 	uint32 level[HAMMING_TREES]; /* of the root */
 } HammingMeta;
 
-/* What goes with a low key on an inner page. */
+/* The child of a low key on an inner page. */
 typedef struct HammingLink
 {
 	ItemPointerData tid;
@@ -222,7 +222,7 @@ typedef struct HammingHint
 	uint16 n_sorted;
 } HammingHint;
 
-/* What a backend remembers of an index, in rd_amcache. */
+/* The state of an index that a backend remembers, in rd_amcache. */
 typedef struct HammingCache
 {
 	HammingMeta roots; /* all zero before they are read */
