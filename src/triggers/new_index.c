@@ -11,41 +11,7 @@
 #include "utils/lsyscache.h"
 
 #include "index/hamming/am.h"
-#include "server/arguments.h"
 #include "triggers/trigger.h"
-
-/*
- * Return the statement after which a trigger names the index that it searches. A
- * constraint trigger cannot be replaced.
- */
-static char *
-naming_statement(const Trigger *trigger, Oid table, Oid index)
-{
-	const char *create = TextDatumGetCString(
-		DirectFunctionCall1(pg_get_triggerdef,
-							ObjectIdGetDatum(trigger->tgoid)));
-	const char *name = quote_identifier(get_rel_name(index));
-	const char *enable = "";
-
-	/* replaced or made anew, the trigger would fire on origins only */
-	if (trigger->tgenabled != TRIGGER_FIRES_ON_ORIGIN)
-		enable =
-			psprintf("; ALTER TABLE %s ENABLE %s TRIGGER %s",
-					 simdup_table_name(table),
-					 trigger->tgenabled == TRIGGER_FIRES_ALWAYS ? "ALWAYS"
-																: "REPLICA",
-					 quote_identifier(trigger->tgname));
-	/* the definition, from after CREATE to the end of the arguments */
-	return psprintf("%s%.*s%s%s)%s",
-					OidIsValid(trigger->tgconstraint)
-						? psprintf("DROP TRIGGER %s ON %s; CREATE",
-								   quote_identifier(trigger->tgname),
-								   simdup_table_name(table))
-						: "CREATE OR REPLACE",
-					(int) (strlen(create) - strlen("CREATE)")),
-					create + strlen("CREATE"), trigger->tgnargs > 0 ? ", " : "",
-					quote_literal_cstr(psprintf("index => %s", name)), enable);
-}
 
 /*
  * ERROR if a new index leaves a trigger that names none with several that differ.
@@ -81,12 +47,10 @@ check_new_index(Relation index)
 	{
 		const OwnTrigger *own = lfirst(cell);
 		const Trigger *trigger = own->trigger;
-		char *statement;
 
 		if (trigger->tgisclone || trigger->tgenabled == TRIGGER_DISABLED ||
 			own->options.index != NULL)
 			continue;
-		statement = naming_statement(trigger, RelationGetRelid(table), rival);
 		ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				errmsg("cannot create index \"%s\" because trigger \"%s\" for table \"%s\" names no index",
 					   RelationGetRelationName(index), trigger->tgname,
@@ -94,10 +58,10 @@ check_new_index(Relation index)
 				errdetail("The trigger searches index \"%s\", which differs.",
 						  get_rel_name(rival)),
 				index->rd_index->indisready
-					? errhint("Write: %s.", statement)
-					: errhint("Write: DROP INDEX %s; %s.",
-							  simdup_table_name(RelationGetRelid(index)),
-							  statement));
+					? errhint("Name it in the trigger: 'index => %s'.",
+							  quote_identifier(get_rel_name(rival)))
+					: errhint("Drop the new index, and name the other in the trigger: 'index => %s'.",
+							  quote_identifier(get_rel_name(rival))));
 	}
 	table_close(table, NoLock);
 }

@@ -4,7 +4,6 @@
 --
 SET client_min_messages = warning;
 CREATE SCHEMA arrival_index;
--- so that the statements of the hints name the schema on every server
 SET search_path = arrival_index;
 CREATE TABLE letter (id int PRIMARY KEY, subject text, content text, repeats int);
 CREATE INDEX "Letter near" ON letter USING hamming (content);
@@ -12,7 +11,7 @@ CREATE TRIGGER flag BEFORE INSERT OR UPDATE ON letter FOR EACH ROW EXECUTE FUNCT
 CREATE INDEX letter_subject ON letter USING hamming (public.minhash64(subject, 2));
 CREATE INDEX ON letter USING hamming (content) WHERE id > 0;
 ALTER TABLE letter ADD EXCLUDE USING hamming (public.simhash_ball(public.minhash64(content), 3) WITH OPERATOR(public.~=));
--- late, with an invalid index that the statement of the HINT drops
+-- late, with an invalid index that stays
 CREATE INDEX CONCURRENTLY letter_subject ON letter USING hamming (public.minhash64(subject, 2));
 INSERT INTO letter VALUES (1, 'Shade', 'The playground behind the school has no shade.');
 DROP INDEX arrival_index.letter_subject; CREATE OR REPLACE TRIGGER flag BEFORE INSERT OR UPDATE ON arrival_index.letter FOR EACH ROW EXECUTE FUNCTION public.simdup_flag_trigger('repeats', 'index => "Letter near"');
@@ -36,7 +35,7 @@ VACUUM FULL letter;
 CLUSTER letter USING letter_pkey;
 TRUNCATE letter;
 INSERT INTO letter VALUES (1, 'Shade', 'The playground behind the school has no shade.');
--- the statement keeps when the trigger fires
+-- a trigger that fires always
 ALTER TABLE letter ENABLE ALWAYS TRIGGER reject;
 DROP INDEX letter_subject;
 CREATE INDEX letter_subject ON letter USING hamming (public.minhash64(subject, 2));
