@@ -105,16 +105,26 @@ BEGIN
       AND (g.privilege_type IN ('TRIGGER', 'REFERENCES')
         OR c.oid = settings AND g.privilege_type IN ('INSERT', 'UPDATE'))
     UNION ALL
-    SELECT 3, format('another role owns the function of trigger %I on %s', t.tgname, t.tgrelid::regclass),
-      'It would run as the owner of the grouping.', 'Drop the trigger, or change the function''s owner.'
-    FROM pg_trigger AS t
-      JOIN pg_depend AS d ON d.classid = 'pg_trigger'::regclass AND d.objid = t.oid
-      LEFT JOIN pg_operator AS o ON d.refclassid = 'pg_operator'::regclass AND o.oid = d.refobjid
-      JOIN pg_proc AS p
-        ON p.oid = CASE d.refclassid WHEN 'pg_proc'::regclass THEN d.refobjid ELSE o.oprcode::oid END
-      JOIN pg_roles AS r ON r.oid = p.proowner
-    WHERE t.tgrelid = ANY (four.tables) AND NOT t.tgisinternal
-      AND NOT r.rolsuper AND r.rolname <> current_user
+    SELECT 3, format('another role owns code that trigger %I on %s runs', t.name, t.id::regclass),
+      'It would run as the owner of the grouping.', 'Drop the trigger, or change the code''s owner.'
+    FROM (
+      SELECT t.tgrelid, t.tgname, p.proowner
+      FROM pg_trigger AS t
+        JOIN pg_depend AS d ON d.classid = 'pg_trigger'::regclass AND d.objid = t.oid
+        LEFT JOIN pg_operator AS o ON d.refclassid = 'pg_operator'::regclass AND o.oid = d.refobjid
+        JOIN pg_proc AS p
+          ON p.oid = CASE d.refclassid WHEN 'pg_proc'::regclass THEN d.refobjid ELSE o.oprcode::oid END
+      WHERE t.tgrelid = ANY (four.tables) AND NOT t.tgisinternal
+      UNION ALL
+      SELECT c.id, n.name, o.owner
+      FROM unnest(four.tables) AS c (id)
+        CROSS JOIN LATERAL @extschema@.simdup_trigger_names(c.id::regclass) AS n
+        CROSS JOIN LATERAL (
+          SELECT p.proowner FROM pg_proc AS p WHERE p.oid = n.condition
+          UNION ALL SELECT l.relowner FROM pg_class AS l WHERE l.oid = n.log) AS o (owner)
+      ) AS t (id, name, owner)
+      JOIN pg_roles AS r ON r.oid = t.owner
+    WHERE NOT r.rolsuper AND r.rolname <> current_user
     UNION ALL
     SELECT 4, format('table %s of another role refers to %s', c.oid::regclass, f.confrelid::regclass),
       'Its triggers could run as the owner of the grouping.',
@@ -219,10 +229,11 @@ BEGIN
     format('simdup: what people decided about rows of %s', relation),
     format('simdup: the rows of %s whose group changed, by refresh', relation),
     format('simdup: the source of %s, which its owner reads; nobody else may write it', relation));
-  -- under this path the name has its schema
+  -- also the schema of a temporary table, as another session can have one of its name
   EXECUTE format('INSERT INTO %s (source, max_distance, method, min_resemblance, w, unit, key, fp, content,'
-    ' scope, source_owner) SELECT $1::text, $2, $3, $4, $5, $6, $7[1], $7[2], $7[3], $7[4],'
-    ' pg_get_userbyid(c.relowner) FROM pg_class AS c WHERE c.oid = $1', tables[4])
+    ' scope, source_owner) SELECT concat_ws(''.'', c.relnamespace::regnamespace, quote_ident(c.relname)), $2,'
+    ' $3, $4, $5, $6, $7[1], $7[2], $7[3], $7[4], pg_get_userbyid(c.relowner)'
+    ' FROM pg_class AS c WHERE c.oid = $1', tables[4])
   USING source, max_distance, method, min_resemblance, w, unit, key.columns;
 
   -- what default privileges granted
@@ -358,7 +369,7 @@ CREATE FUNCTION simdup_decide(
   groups regclass, a anycompatible, b anycompatible, same boolean, note text DEFAULT NULL,
   refresh boolean DEFAULT true
 ) RETURNS TABLE (key text, was bigint, id bigint)
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET array_nulls = on
 SET extra_float_digits = 1 SET DateStyle = ISO SET IntervalStyle = postgres AS $$
 #variable_conflict error
 DECLARE
@@ -466,7 +477,8 @@ COMMENT ON FUNCTION simdup_decide(regclass, anycompatible, anycompatible, boolea
 CREATE FUNCTION simdup_undecide(
   groups regclass, a anycompatible, b anycompatible, refresh boolean DEFAULT true
 ) RETURNS TABLE (key text, was bigint, id bigint) LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
-SET row_security = off SET extra_float_digits = 1 SET DateStyle = ISO SET IntervalStyle = postgres AS $$
+SET row_security = off SET array_nulls = on
+SET extra_float_digits = 1 SET DateStyle = ISO SET IntervalStyle = postgres AS $$
 #variable_conflict error
 DECLARE
   are_arrays boolean := (SELECT t.typcategory = 'A' FROM pg_type AS t WHERE t.oid = pg_typeof(a));

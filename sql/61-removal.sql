@@ -6,10 +6,11 @@
 -- caller's path may have one that fits better. In them, m is a row of the map, gone the removed row, kept the
 -- kept row, r a referencing row. References are foreign keys, and flags of simdup_flag_trigger.
 
-CREATE FUNCTION simdup_trigger_flags(target regclass, OUT name name, OUT flag text, OUT key text)
-RETURNS SETOF record AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 1;
-COMMENT ON FUNCTION simdup_trigger_flags(regclass) IS
-  'implementation of simdup_removal: the columns that flag triggers of a table set, and whose keys they take';
+CREATE FUNCTION simdup_trigger_names(
+  target regclass, OUT name name, OUT flag text, OUT key text, OUT condition oid, OUT log oid
+) RETURNS SETOF record AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 1;
+COMMENT ON FUNCTION simdup_trigger_names(regclass) IS
+  'implementation of simdup_removal and groups: what the arguments of a table''s own triggers name';
 
 CREATE FUNCTION simdup_removal(target regclass, map regclass) RETURNS TABLE (step integer, statement text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 20 SET search_path = pg_catalog, pg_temp
@@ -18,6 +19,7 @@ SET standard_conforming_strings = on AS $function$
 DECLARE
   key record;
   missing text;  -- a column of the map
+  is_distributed boolean;
   rows_of_map text;
   script record;
 BEGIN
@@ -45,8 +47,16 @@ BEGIN
   ORDER BY i.indisprimary DESC LIMIT 1;
   SELECT max(n.name) INTO missing FROM unnest('{removed,kept}'::text[]) AS n (name) WHERE NOT EXISTS (
     SELECT FROM pg_attribute AS a WHERE a.attrelid = map AND a.attname = n.name AND NOT a.attisdropped);
+  IF to_regclass('pg_dist_partition') IS NOT NULL THEN
+    EXECUTE format('SELECT EXISTS (SELECT FROM %s WHERE logicalrelid = $1)', to_regclass('pg_dist_partition'))
+      INTO is_distributed USING target;
+  END IF;
   IF num_nulls(target, map) > 0 THEN
     RAISE EXCEPTION 'target and map must not be null' USING ERRCODE = 'null_value_not_allowed';
+  ELSIF is_distributed THEN
+    RAISE EXCEPTION '% is a distributed table', target
+      USING ERRCODE = 'wrong_object_type', DETAIL = 'The rows of a distributed table are in its shards.',
+        HINT = 'Make the map a reference table, and write: DELETE FROM ... USING it.';
   ELSIF missing IS NOT NULL THEN
     RAISE EXCEPTION 'column "%" of relation "%" does not exist', missing,
       coalesce((SELECT c.relname FROM pg_class AS c WHERE c.oid = map), map::text)
@@ -68,7 +78,7 @@ BEGIN
       SELECT target::oid AS id UNION SELECT p.relid FROM pg_partition_tree(target) AS p),
     flag AS (
       SELECT DISTINCT ON (a.attnum) f.name AS tgname, a.attnum, coalesce(k.attnum, key.attnum) AS key
-      FROM tree CROSS JOIN LATERAL @extschema@.simdup_trigger_flags(tree.id::regclass) AS f
+      FROM tree CROSS JOIN LATERAL @extschema@.simdup_trigger_names(tree.id::regclass) AS f
         JOIN pg_attribute AS a ON a.attrelid = target AND a.attname = f.flag
         LEFT JOIN pg_attribute AS k ON k.attrelid = target AND k.attname = f.key
       ORDER BY a.attnum, f.name),
@@ -79,8 +89,18 @@ BEGIN
         JOIN pg_attribute AS a ON a.attrelid = c.confrelid AND a.attnum = u.other
       WHERE c.contype = 'f' AND c.conparentid = 0
       UNION ALL
-      SELECT f.tgname, target, false, f.attnum, a.attname, key.operator, 1
+      SELECT f.tgname, target, false, f.attnum, a.attname, coalesce(e.operator, key.operator), 1
       FROM flag AS f JOIN pg_attribute AS a ON a.attrelid = target AND a.attnum = f.key
+        -- by the equality of the flag's own key
+        LEFT JOIN LATERAL (
+          SELECT m.amopopr
+          FROM pg_index AS i
+            CROSS JOIN unnest(i.indkey::smallint[], i.indclass::oid[]) AS u (attnum, class)
+            JOIN pg_opclass AS x ON x.oid = u.class AND x.opcdefault
+            JOIN pg_amop AS m ON m.amopfamily = x.opcfamily AND m.amopstrategy = 3
+              AND m.amoplefttype = x.opcintype AND m.amoprighttype = x.opcintype
+          WHERE i.indrelid = target AND i.indisunique AND u.attnum = f.key
+          LIMIT 1) AS e (operator) ON true
       WHERE NOT EXISTS (SELECT FROM pg_constraint AS c WHERE c.contype = 'f' AND c.conrelid = target
           AND c.confrelid = target AND c.conkey = ARRAY[f.attnum])),
     reference AS (
@@ -181,7 +201,13 @@ WHERE NOT EXISTS (SELECT FROM %s AS r
         UNION ALL
         SELECT d.classid, d.objid FROM pg_depend AS d
         WHERE d.refclassid = u.class AND d.refobjid = u.id AND d.classid <> 'pg_policy'::regclass
-          AND (d.deptype <> 'n' OR d.classid = 'pg_constraint'::regclass)) AS e (class, id)),
+          AND (d.deptype <> 'n' OR d.classid = 'pg_constraint'::regclass)
+        UNION ALL
+        SELECT n.class, n.id
+        FROM @extschema@.simdup_trigger_names(u.id::regclass) AS f
+          CROSS JOIN LATERAL (VALUES ('pg_proc'::regclass::oid, f.condition), ('pg_class'::regclass, f.log))
+            AS n (class, id)
+        WHERE u.class = 'pg_class'::regclass AND n.id IS NOT NULL) AS e (class, id)),
 
     -- the statements, in the order of these columns; in phase 0, why there are none
     statements (phase, id, n, i, text) AS (

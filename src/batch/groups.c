@@ -61,7 +61,7 @@ key_class(Oid type)
 		  get_func_namespace(get_opcode(entry->eq_opr)) !=
 			  PG_CATALOG_NAMESPACE)))
 		ereport(ERROR, errcode(ERRCODE_UNDEFINED_OBJECT),
-				errmsg("type %s cannot be the key of a grouping",
+				errmsg("type %s cannot be the key of a source",
 					   format_type_be(type)),
 				errdetail(
 					"It is an array, a domain over an enum or a type of an extension, or has no default operator class for btree or hash."));

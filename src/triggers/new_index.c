@@ -69,8 +69,8 @@ check_new_index(Relation index)
 static object_access_hook_type next_object_access = NULL;
 
 /*
- * Check an index when it is created, but not one of a partition: its parent was
- * checked. The catalog shows the index after the next command counter, which the
+ * Check an index when it is created, also one of a partition, which may have triggers
+ * of its own. The catalog shows the index after the next command counter, which the
  * server also increments here. An index that is not ready is checked when it is
  * built.
  */
@@ -86,9 +86,8 @@ check_created(ObjectAccessType access, Oid class, Oid object, int column,
 		created = RelationIdGetRelation(object);
 	if (created == NULL)
 		return;
-	if ((created->rd_rel->relkind == RELKIND_INDEX ||
-		 created->rd_rel->relkind == RELKIND_PARTITIONED_INDEX) &&
-		!created->rd_rel->relispartition)
+	if (created->rd_rel->relkind == RELKIND_INDEX ||
+		created->rd_rel->relkind == RELKIND_PARTITIONED_INDEX)
 	{
 		CommandCounterIncrement();
 		if (simdup_trigger_is_hamming(created) && created->rd_index->indisready)

@@ -11,6 +11,7 @@
 
 #include "access/table.h"
 #include "catalog/index.h"
+#include "catalog/namespace.h"
 #include "catalog/pg_constraint.h"
 #include "catalog/pg_trigger.h"
 #include "executor/executor.h"
@@ -269,34 +270,54 @@ simdup_trigger_list(Oid relid, Oid sibling)
 	return triggers;
 }
 
-PG_FUNCTION_INFO_V1(simdup_trigger_flags);
-/* List the flags of a table's own triggers, each with the option `key`, if given. */
+PG_FUNCTION_INFO_V1(simdup_trigger_names);
+/*
+ * List a table's own triggers, each with its flag, the option `key`, its condition, and
+ * its log, if it has them.
+ */
 Datum
-simdup_trigger_flags(PG_FUNCTION_ARGS)
+simdup_trigger_names(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = simdup_begin_result(fcinfo);
 	Oid table = PG_GETARG_OID(0);
+	char relkind = get_rel_relkind(table);
+	List *triggers = NIL;
 	ListCell *cell;
 
-	simdup_refuse_distributed(table,
-							  gettext_noop(
-								  "Make the map a reference table, and write: DELETE FROM ... USING it."));
-	foreach (cell, simdup_trigger_list(table, fcinfo->flinfo->fn_oid))
+	if (relkind == RELKIND_RELATION || relkind == RELKIND_PARTITIONED_TABLE)
+		triggers = simdup_trigger_list(table, fcinfo->flinfo->fn_oid);
+	foreach (cell, triggers)
 	{
 		const OwnTrigger *own = lfirst(cell);
 		const Trigger *trigger = own->trigger;
-		List *key = own->options.key;
-		Datum values[3];
-		bool nulls[3] = {false, false, key == NIL};
+		const TriggerOptions *options = &own->options;
+		bool has_target = own->kind != TRIGGER_REJECT && trigger->tgnargs > 0;
+		Oid condition = InvalidOid;
+		Oid log = InvalidOid;
+		Datum values[5] = {0};
+		bool nulls[5] = {false, true, options->key == NIL};
 
-		if (own->kind != TRIGGER_FLAG || trigger->tgisclone ||
-			trigger->tgnargs == 0)
+		if (trigger->tgisclone)
 			continue;
 		values[0] =
 			DirectFunctionCall1(namein, CStringGetDatum(trigger->tgname));
-		values[1] = CStringGetTextDatum(trigger->tgargs[0]);
-		if (key != NIL)
-			values[2] = CStringGetTextDatum(linitial(key));
+		if (has_target && own->kind == TRIGGER_FLAG)
+		{
+			values[1] = CStringGetTextDatum(trigger->tgargs[0]);
+			nulls[1] = false;
+		}
+		if (options->key != NIL)
+			values[2] = CStringGetTextDatum(linitial(options->key));
+		if (options->condition != NULL)
+			condition = simdup_trigger_condition(table, options->condition);
+		if (has_target && own->kind == TRIGGER_LOG)
+			log = RangeVarGetRelid(
+				simdup_trigger_log_name(table, trigger->tgargs[0]), NoLock,
+				true);
+		values[3] = ObjectIdGetDatum(condition);
+		nulls[3] = !OidIsValid(condition);
+		values[4] = ObjectIdGetDatum(log);
+		nulls[4] = !OidIsValid(log);
 		simdup_put_result(result, values, nulls);
 	}
 	return (Datum) 0;
@@ -550,6 +571,17 @@ set_up(FunctionCallInfo fcinfo, TriggerKind kind)
 	return state;
 }
 
+/* The writer need not know that there is a trigger. */
+static void
+name_trigger(void *arg)
+{
+	const TriggerData *trigdata = arg;
+
+	errcontext("trigger \"%s\" for table \"%s\"",
+			   trigdata->tg_trigger->tgname,
+			   RelationGetRelationName(trigdata->tg_relation));
+}
+
 TriggerState *
 simdup_trigger_setup(FunctionCallInfo fcinfo, TriggerKind kind)
 {
@@ -559,10 +591,15 @@ simdup_trigger_setup(FunctionCallInfo fcinfo, TriggerKind kind)
 	if (state == NULL ||
 		state->relation_changes != simdup_trigger_relation_changes())
 	{
+		ErrorContextCallback context = {error_context_stack, name_trigger,
+										fcinfo->context};
+
 		fcinfo->flinfo->fn_extra = NULL;
 		if (state != NULL)
 			MemoryContextDelete(state->context);
+		error_context_stack = &context;
 		state = set_up(fcinfo, kind);
+		error_context_stack = context.previous;
 		fcinfo->flinfo->fn_extra = state;
 	}
 	return state;

@@ -392,7 +392,9 @@ simdup_trigger_find_targets(TriggerState *state)
 		Oid index = lfirst_oid(cell);
 		Oid table = IndexGetRelation(index, true);
 
-		if (get_rel_relkind(index) == RELKIND_INDEX && OidIsValid(table))
+		/* a partition whose detaching is pending is no longer the table's */
+		if (get_rel_relkind(index) == RELKIND_INDEX && OidIsValid(table) &&
+			(table == state->written || list_member_oid(tables, table)))
 			add_target(state, table, index, is_partitioned);
 	}
 	/* a partition may be detached in the middle of the statement */

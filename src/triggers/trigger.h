@@ -290,7 +290,15 @@ extern NullableDatum simdup_trigger_key(const TriggerState *state,
 extern bool simdup_trigger_passes_over(TriggerState *state,
 									   const NearRow *near);
 
+/* triggers.c */
+
+/* Return the name of a log table with its schema, by default the table's. */
+extern RangeVar *simdup_trigger_log_name(Oid table, const char *name);
+
 /* visibility.c */
+
+/* Return the function of a condition of the table's triggers, or InvalidOid. */
+extern Oid simdup_trigger_condition(Oid table, const char *condition);
 
 /*
  * Find the condition's function, with the row type of the table twice. A name

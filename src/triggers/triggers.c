@@ -215,6 +215,17 @@ simdup_flag_trigger(PG_FUNCTION_ARGS)
 								  &nearest.value, &nearest.isnull));
 }
 
+RangeVar *
+simdup_trigger_log_name(Oid table, const char *name)
+{
+	RangeVar *log = makeRangeVarFromNameList(
+		textToQualifiedNameList(cstring_to_text(name)));
+
+	if (log->schemaname == NULL)
+		log->schemaname = get_namespace_name(get_rel_namespace(table));
+	return log;
+}
+
 /*
  * Find the log table. A name without a schema is looked up in the schema of the
  * trigger's table: the user who inserts must not choose the log. An INSERT's lock
@@ -226,15 +237,13 @@ simdup_flag_trigger(PG_FUNCTION_ARGS)
 static void
 find_log(TriggerData *trigdata, TriggerState *state)
 {
-	RangeVar *name = makeRangeVarFromNameList(textToQualifiedNameList(
-		cstring_to_text(trigdata->tg_trigger->tgargs[0])));
+	RangeVar *name =
+		simdup_trigger_log_name(state->table, trigdata->tg_trigger->tgargs[0]);
 	const char *columns[] = {"new_key", "old_key", "distance", "logged_at"};
 	Oid key = state->key_att->atttypid;
 	const Oid types[] = {key, key, INT4OID, TIMESTAMPTZOID};
 	const char *table;
 
-	if (name->schemaname == NULL)
-		name->schemaname = get_namespace_name(get_rel_namespace(state->table));
 	table = quote_qualified_identifier(name->schemaname, name->relname);
 	state->log_table = RangeVarGetRelid(name, NoLock, true);
 	if (OidIsValid(state->log_table) &&

@@ -129,23 +129,30 @@ sees_row(TriggerState *state, const NearRow *near)
 }
 
 Oid
-simdup_trigger_find_condition(const TriggerState *state)
+simdup_trigger_condition(Oid table, const char *condition)
 {
-	const char *condition = state->options.condition;
-	Oid types[2] = {state->table_desc->tdtypeid, state->table_desc->tdtypeid};
+	Oid type = get_rel_type_id(table);
+	Oid types[2] = {type, type};
 	List *names = textToQualifiedNameList(cstring_to_text(condition));
 	char *schema_name;
 	char *name;
 	Oid schema;
-	Oid function;
 
 	DeconstructQualifiedName(names, &schema_name, &name);
-	schema = schema_name == NULL ? get_rel_namespace(state->table)
+	schema = schema_name == NULL ? get_rel_namespace(table)
 								 : get_namespace_oid(schema_name, true);
-	function = GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid,
-							   CStringGetDatum(name),
-							   PointerGetDatum(buildoidvector(types, 2)),
-							   ObjectIdGetDatum(schema));
+	return GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid,
+						   CStringGetDatum(name),
+						   PointerGetDatum(buildoidvector(types, 2)),
+						   ObjectIdGetDatum(schema));
+}
+
+Oid
+simdup_trigger_find_condition(const TriggerState *state)
+{
+	const char *condition = state->options.condition;
+	Oid function = simdup_trigger_condition(state->table, condition);
+
 	if (!OidIsValid(function) || get_func_rettype(function) != BOOLOID ||
 		get_func_prokind(function) != PROKIND_FUNCTION ||
 		get_func_retset(function))

@@ -306,6 +306,9 @@ SELECT simdup_decide('letter_group', 1, 2, true, refresh => false);
 ALTER TABLE letter_group RENAME name TO key;
 SELECT simdup_decide('letter_group', 1, 1, true);
 SELECT simdup_decide('letter_group', 1, NULL::int, true);
+SET array_nulls = off;
+SELECT simdup_decide('letter_group', ARRAY[1, NULL], ARRAY[2, 3], true);
+RESET array_nulls;
 SELECT simdup_decide('letter_group', 1, 2, NULL);
 SELECT simdup_decide('letter_group', 1, 2, true, refresh => NULL);
 SELECT simdup_decide('letter_group', ARRAY[1, 2], ARRAY[3], true);
@@ -374,6 +377,7 @@ CREATE TABLE heirs () INHERITS (letter);
 INSERT INTO heirs SELECT id + 1000, fp FROM letter WHERE id < 10;
 SELECT t, simdup_group(t || '_group', t::regclass) FROM unnest('{parted,stored,passing}'::text[]) AS t;
 SELECT t, (SELECT count(*) FROM simdup_regroup(t || '_group')) AS rows FROM unnest('{parted,stored,passing}'::text[]) AS t;
+SELECT source ~ '^pg_temp_\d+\.passing$' AS of_this_session FROM passing_group_settings;
 SELECT count(*) FROM simdup_regroup('letter_group', dry_run => true);
 DROP TABLE heirs;
 -- a column that is renamed under a view

@@ -108,6 +108,19 @@ CREATE TRIGGER watch BEFORE INSERT ON letter_group_events WHEN (watches()) EXECU
 SET ROLE regress_simdup_owner;
 SELECT simdup_regroup('letter_group');
 DROP TRIGGER watch ON letter_group_events;
+-- or one of ours names code of another role
+SET ROLE regress_simdup_stranger;
+CREATE FUNCTION alike(letter_group, letter_group) RETURNS boolean LANGUAGE sql AS 'SELECT true';
+CREATE TABLE alike_log (new_key int, old_key int, distance int, logged_at timestamptz);
+RESET ROLE;
+CREATE TRIGGER watch BEFORE INSERT ON letter_group FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('condition => alike');
+SET ROLE regress_simdup_owner;
+SELECT simdup_regroup('letter_group');
+RESET ROLE;
+CREATE OR REPLACE TRIGGER watch AFTER INSERT ON letter_group FOR EACH ROW EXECUTE FUNCTION simdup_log_trigger('alike_log');
+SET ROLE regress_simdup_owner;
+SELECT simdup_regroup('letter_group');
+DROP TRIGGER watch ON letter_group;
 -- another role owns one of the four
 RESET ROLE;
 ALTER TABLE letter_group_settings OWNER TO regress_simdup_stranger;

@@ -52,11 +52,11 @@ BEGIN
   SELECT a.kind, a.id AS a, b.id AS b FROM letter a JOIN letter b ON a.id < b.id AND a.kind = b.kind AND simhash_within(a.fp, b.fp, k);
   SET LOCAL simdup.enable_join = off;
   SELECT count(*) INTO n FROM (
-    (TABLE joined EXCEPT ALL
-     SELECT a.kind, a.id, b.id FROM letter a JOIN letter b ON a.id < b.id AND a.kind = b.kind WHERE a.fp <~> b.fp <= k)
-    UNION ALL
-    (SELECT a.kind, a.id, b.id FROM letter a JOIN letter b ON a.id < b.id AND a.kind = b.kind WHERE a.fp <~> b.fp <= k
-     EXCEPT ALL TABLE joined)) AS difference;
+    SELECT FROM (
+      SELECT *, 1 AS n FROM joined
+      UNION ALL
+      SELECT a.kind, a.id, b.id, -1 FROM letter a JOIN letter b ON a.id < b.id AND a.kind = b.kind WHERE a.fp <~> b.fp <= k) AS both_ways
+    GROUP BY kind, a, b HAVING sum(both_ways.n) <> 0) AS difference;
   SET LOCAL simdup.enable_join = on;
   DROP TABLE joined;
   RETURN n;

@@ -171,6 +171,19 @@ DROP SCHEMA regress_simdup_clerk CASCADE;
 ALTER TABLE tag OWNER TO regress_simdup_other;
 SELECT simdup_removal('letter', 'letter_map');
 ALTER TABLE tag OWNER TO CURRENT_USER;
+-- code that the arguments of a trigger name
+CREATE FUNCTION alike(tag, tag) RETURNS boolean LANGUAGE sql AS 'SELECT true';
+ALTER FUNCTION alike OWNER TO regress_simdup_other;
+CREATE TRIGGER near BEFORE INSERT ON tag FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('condition => alike');
+SELECT simdup_removal('letter', 'letter_map');
+DROP TRIGGER near ON tag;
+CREATE TABLE alike_log (new_key int);
+ALTER TABLE alike_log OWNER TO regress_simdup_other;
+CREATE TRIGGER near AFTER INSERT ON tag FOR EACH ROW EXECUTE FUNCTION simdup_log_trigger('alike_log');
+SELECT simdup_removal('letter', 'letter_map');
+DROP TRIGGER near ON tag;
+DROP TABLE alike_log;
+DROP FUNCTION alike;
 ALTER TABLE letter_removed OWNER TO regress_simdup_other;
 SELECT simdup_removal('letter', 'letter_map');
 -- a temporary table that comes after another of its name

@@ -134,7 +134,7 @@ SELECT md5((simdup_report('manys') - 'made')::text) = :'on_disk' AS same;
 -- many groups: bounded, and names the rest; of a large group the first rows
 SELECT n, r -> 'cases' -> 'all' AS cases, jsonb_array_length(r -> 'cases' -> 'kept') AS kept, octet_length((r -> 'cases')::text) < 9000000 AS bounded, jsonb_array_length(r -> 'rows' -> 'kept') > 10000 AS rows
 FROM unnest(ARRAY[0, 7]) AS n, LATERAL (SELECT simdup_report('manys', 0, max_groups => n) AS r) AS r;
-SELECT octet_length(p) BETWEEN 1000000 AND 20000000 AS bounded, p ~ '^[\x01-\x7f]*$' AS ascii FROM simdup_report_html('manys', 'Many', 0, max_groups => 1000000) AS p;
+SELECT octet_length(p) BETWEEN 1000000 AND 20000000 AS bounded, p ~ '^[\x01-\x7f]*$' AS ascii FROM simdup_report_html('manys', 'Many', 0, max_groups => 3000) AS p;
 CREATE VIEW long_keys AS SELECT repeat('k', 100) || id AS key, fp, repeat(U&'\8DEF\706F\574F\4E86' || id, 100) || repeat(U&'\8BF7\4FEE\7406' || -id, id % 3 * 50) AS content FROM many;
 SELECT octet_length(p) < 3000000 AS bounded FROM simdup_report_html('long_keys', 'Many') AS p;
 CREATE VIEW one AS SELECT id AS key, simhash64 '00000000000000ff' AS fp, at FROM many;

@@ -67,6 +67,11 @@ CREATE TABLE p_b (LIKE p INCLUDING ALL);
 CREATE INDEX ON p_b USING hamming (public.minhash64(subject, 2));
 ALTER TABLE p ATTACH PARTITION p_b FOR VALUES IN ('b');
 INSERT INTO p VALUES (1, 'a', 'Shade', 'No shade.'), (2, 'b', 'Shade', 'No shade.');
+-- but a trigger of the partition's own does
+CREATE TABLE p_d (LIKE p);
+CREATE INDEX p_d_subject ON p_d USING hamming (public.minhash64(subject, 2));
+CREATE TRIGGER own BEFORE INSERT ON p_d FOR EACH ROW EXECUTE FUNCTION public.simdup_reject_trigger();
+ALTER TABLE p ATTACH PARTITION p_d FOR VALUES IN ('d');
 BEGIN;
 ALTER TABLE p DISABLE TRIGGER flag;
 CREATE INDEX p_subject ON p USING hamming (public.minhash64(subject, 2));

@@ -5,7 +5,7 @@
 CREATE SCHEMA tune;
 SET search_path = tune, public;
 CREATE TABLE letter (id int PRIMARY KEY, fp simhash64);
-INSERT INTO letter SELECT g, ('x' || substr(md5(g::text), 1, 16))::bit(64)::bigint::simhash64 FROM generate_series(1, 6000) AS g;
+INSERT INTO letter SELECT g, ('x' || substr(md5(g::text), 1, 16))::bit(64)::bigint::simhash64 FROM generate_series(1, 4500) AS g;
 CREATE FUNCTION near(source regclass) RETURNS TABLE (max_distance int, n bigint) LANGUAGE plpgsql SET simdup.enable_join = off AS $$
 BEGIN
   RETURN QUERY EXECUTE format('SELECT d::int, (sum(count(*)) OVER (ORDER BY d) - (SELECT count(*) FROM %1$s WHERE fp IS NOT NULL))::bigint / 2
@@ -20,8 +20,8 @@ SELECT sum(n_found) AS n_found, count(*) FILTER (WHERE recommended) AS recommend
 -- the pairs found: all of them of few rows, about all of many; unrelated ones may be 2 % of them
 CREATE VIEW many AS SELECT a.id * 2 + k AS key, CASE k WHEN 0 THEN fp ELSE (fp::bigint # ((1::bigint << a.id % 14) - 1))::simhash64 END AS fp
   FROM letter AS a, generate_series(0, 1) AS k;
-CREATE VIEW few AS SELECT * FROM many WHERE key < 3000;
-CREATE VIEW more AS SELECT * FROM many WHERE key < 6000;
+CREATE VIEW few AS SELECT * FROM many WHERE key < 2000;
+CREATE VIEW more AS SELECT * FROM many WHERE key < 5000;
 CREATE TABLE tuned AS
 SELECT 'few' AS source, * FROM simdup_tune('few', 12) JOIN near('few') USING (max_distance)
 UNION ALL SELECT 'more', * FROM simdup_tune('more', 12) JOIN near('more') USING (max_distance);

@@ -236,6 +236,29 @@ sub check_schema
 	return;
 }
 
+# A flag is compared by the equality of the key that it takes, not by that of the primary key.
+my @kinds = ([ 'kinds.citext', "'A', 'B', 'C'", "'a'" ], [ 'integer', '1, 2, 3', '1' ]);
+for my $case ($has_citext ? ([@kinds], [ reverse @kinds ]) : ())
+{
+	my ($type, $keys) = @{ $case->[0] };
+	my ($other, $others, $flag) = @{ $case->[1] };
+
+	$node->safe_psql('postgres', <<"SQL");
+SET client_min_messages = warning;
+SET search_path = public, kinds;
+CREATE TABLE flagged (id $type PRIMARY KEY, other $other NOT NULL UNIQUE, fp simhash64, repeats $other);
+CREATE INDEX ON flagged USING hamming (fp);
+INSERT INTO flagged SELECT u.*, '0000000000000000' FROM unnest(ARRAY[$keys]::$type\[], ARRAY[$others]::$other\[]) AS u;
+UPDATE flagged SET repeats = $flag WHERE id = (SELECT max(id) FROM flagged);
+CREATE TRIGGER flag BEFORE INSERT ON flagged FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('repeats', 'key => other');
+CREATE VIEW flagged_map AS SELECT min(id) AS removed, max(id) AS kept FROM flagged WHERE id < (SELECT max(id) FROM flagged);
+SELECT statement FROM simdup_removal('flagged', 'flagged_map') ORDER BY step \\gexec
+SQL
+	is($node->safe_psql('postgres', 'SET search_path = public, kinds; SELECT count(*), count(*) FILTER (WHERE repeats = (SELECT min(other) FROM flagged)) FROM flagged'),
+		'2|1', "flags of $other, where the primary key is $type");
+	$node->safe_psql('postgres', 'DROP TABLE flagged, flagged_removed CASCADE; DROP TABLE IF EXISTS flagged_moved');
+}
+
 my $schemas = $whole ? 170 : 34;
 my $only = $ENV{SEED};
 check_schema($_) for defined $only ? $only : 1 .. $schemas;
