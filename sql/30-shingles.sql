@@ -25,12 +25,6 @@ CREATE FUNCTION shingle_winnow(content text, w integer DEFAULT 8, "window" integ
   AS 'MODULE_PATHNAME', 'simdup_shingle_winnow' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION shingle_winnow(text, integer, integer, text) IS 'sample of the shingles, for gin and &&';
 
-CREATE FUNCTION simdup_boilerplate(
-  source regclass, min_share float8 DEFAULT 0.02, min_words integer DEFAULT 15,
-  OUT passage text, OUT n_rows bigint, OUT share float8) RETURNS SETOF record
-  AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000000 ROWS 5;
-COMMENT ON FUNCTION simdup_boilerplate(regclass, float8, integer) IS 'passages that different texts share';
-
 CREATE FUNCTION rabin_fingerprint(content text, degree integer DEFAULT 64) RETURNS bigint
   AS 'MODULE_PATHNAME', 'simdup_rabin_fingerprint_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
 CREATE FUNCTION rabin_fingerprint(content bytea, degree integer DEFAULT 64) RETURNS bigint

@@ -44,3 +44,11 @@ CREATE FUNCTION simdup_tune(source regclass, max_distance integer DEFAULT 16,
   OUT max_distance integer, OUT n_found bigint, OUT expected_false float8, OUT recommended boolean)
   RETURNS SETOF record AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 100000 ROWS 17;
 COMMENT ON FUNCTION simdup_tune(regclass, integer) IS 'pairs found and false pairs at each distance';
+
+-- passages that different texts share
+
+CREATE FUNCTION simdup_boilerplate(
+  source regclass, min_share float8 DEFAULT 0.02, min_words integer DEFAULT 15,
+  OUT passage text, OUT n_rows bigint, OUT share float8) RETURNS SETOF record
+  AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000000 ROWS 5;
+COMMENT ON FUNCTION simdup_boilerplate(regclass, float8, integer) IS 'passages that different texts share';

@@ -21,6 +21,7 @@
 #include "joins/state.h"
 #include "pairs/stored_texts.h"
 #include "server/progress.h"
+#include "server/source.h"
 
 /* The scan tuple: the columns of an outer and of an inner row. */
 
@@ -51,8 +52,7 @@ set_row(NearJoinState *state, int side, int64 row)
 			   input->n_columns * sizeof(bool));
 		return;
 	}
-	ExecStoreMinimalTuple(simdup_rowstore_get(input->rows, (uint32) row,
-											  input->buffer),
+	ExecStoreMinimalTuple(simdup_get_row(input, (uint32) row, input->buffer),
 						  input->slot, false);
 	slot_getallattrs(input->slot);
 	fill_in(state, side);
@@ -109,8 +109,8 @@ text_of(void *arg, uint32 number)
 		number -= input->n;
 		input = &state->inputs[1];
 	}
-	ExecStoreMinimalTuple(simdup_rowstore_get(input->rows, number, 2),
-						  input->text_slot, false);
+	ExecStoreMinimalTuple(simdup_get_row(input, number, 2), input->text_slot,
+						  false);
 	return slot_getattr(input->text_slot, input->text, &isnull);
 }
 
@@ -362,7 +362,7 @@ free_memory(const NearJoinState *state)
 		const SimdupJoinInput *input = &state->inputs[side];
 
 		if (input->plan != NULL)
-			used += simdup_rowstore_memory(input->rows);
+			used += simdup_keys_memory(input->rows);
 		used += (int64) input->n_keyed *
 				(int64) (sizeof(SimdupSortItem) + sizeof(uint32));
 	}

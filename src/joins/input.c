@@ -6,137 +6,35 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 
 #include "joins/state.h"
 #include "server/progress.h"
-
-/*
- * Rows by number
- *
- * Rows of one length stand at multiples of it, and others have their offsets in a
- * second file.
- */
-
-/* Rows that can be looked at at one time. */
-#define ROW_BUFFERS 3
+#include "server/source.h"
 
 /* Rows are numbered from 0. */
 #define MAX_ROWS ((uint32) PG_INT32_MAX)
 
-struct SimdupRowStore
-{
-	uint32 n;
-	uint32 length; /* of all rows; 0: they differ */
-	SimdupTempFile *rows;
-	SimdupTempFile *offsets; /* by number; empty while rows are of one length */
-	MinimalTuple buffers[ROW_BUFFERS];
-	Size buffer_sizes[ROW_BUFFERS];
-};
-
-/* Return a new store in the current context, which goes to disk beyond this memory. */
-static SimdupRowStore *
-begin_rows(int64 memory)
-{
-	SimdupRowStore *store = palloc0(sizeof(SimdupRowStore));
-
-	/* a row takes 24 bytes or more, and its offset 8 */
-	store->rows = simdup_tempfile_create((Size) memory / 4 * 3);
-	store->offsets = simdup_tempfile_create((Size) memory / 4);
-	return store;
-}
-
-void
-simdup_rowstore_end(SimdupRowStore *store)
-{
-	if (store == NULL)
-		return;
-	simdup_tempfile_close(store->offsets);
-	simdup_tempfile_close(store->rows);
-}
-
-int64
-simdup_rowstore_memory(const SimdupRowStore *store)
-{
-	return (int64) (simdup_tempfile_memory(store->rows) +
-					simdup_tempfile_memory(store->offsets));
-}
-
-int64
-simdup_rowstore_disk(const SimdupRowStore *store)
-{
-	return store == NULL ? 0
-						 : simdup_tempfile_disk(store->rows) +
-							   simdup_tempfile_disk(store->offsets);
-}
-
-/* Note the length of the next row. With the first other length, write the offsets. */
 static void
-note_length(SimdupRowStore *store, uint32 length)
+add_row(SimdupJoinInput *input, TupleTableSlot *slot)
 {
-	int64 stride = (int64) MAXALIGN(store->length);
-
-	if (store->n == 0)
-		store->length = length;
-	if (store->length == length || store->length == 0)
-		return;
-	store->length = 0;
-	for (int64 i = 0; i < store->n; i++)
-	{
-		int64 offset = i * stride;
-
-		CHECK_FOR_INTERRUPTS();
-		simdup_tempfile_append(store->offsets, &offset, sizeof(offset));
-	}
-}
-
-static void
-add_row(SimdupRowStore *store, TupleTableSlot *slot)
-{
-	static const char zeros[MAXIMUM_ALIGNOF] = {0};
-	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(store));
 	bool is_copy;
 	MinimalTuple row = ExecFetchSlotMinimalTuple(slot, &is_copy);
-	int64 offset;
 
-	note_length(store, row->t_len);
-	offset = simdup_tempfile_append(store->rows, row, row->t_len);
-	simdup_tempfile_append(store->rows, zeros,
-						   MAXALIGN(row->t_len) - row->t_len);
-	if (store->length == 0)
-		simdup_tempfile_append(store->offsets, &offset, sizeof(offset));
-	store->n++;
+	simdup_keys_add_bytes(input->rows, row, row->t_len);
+	input->n++;
 	if (is_copy)
 		pfree(row);
-	MemoryContextSwitchTo(old);
 }
 
 MinimalTuple
-simdup_rowstore_get(SimdupRowStore *store, uint32 number, int buffer)
+simdup_get_row(const SimdupJoinInput *input, uint32 number, int buffer)
 {
-	const char *bytes = store->rows->bytes;
-	int64 offset = (int64) number * (int64) MAXALIGN(store->length);
-	uint32 len = store->length;
-	MemoryContext old;
-
-	if (len == 0)
-		simdup_tempfile_read(store->offsets,
-							 (int64) number * (int64) sizeof(offset), &offset,
-							 sizeof(offset));
-	if (bytes != NULL)
-		return (MinimalTuple) (bytes + offset);
-	if (len == 0)
-		simdup_tempfile_read(store->rows, offset, &len, sizeof(len));
-	old = MemoryContextSwitchTo(GetMemoryChunkContext(store));
-	store->buffers[buffer] = simdup_grow(store->buffers[buffer],
-										 &store->buffer_sizes[buffer], len, 1);
-	MemoryContextSwitchTo(old);
-	simdup_tempfile_read(store->rows, offset, store->buffers[buffer], len);
-	return store->buffers[buffer];
+	return (MinimalTuple) DatumGetPointer(
+		simdup_keys_get(input->rows, number, buffer));
 }
-
-/* Reading */
 
 /*
  * Set *hash to that of the columns which must be equal. Return false if one of
@@ -243,8 +141,7 @@ read_rows(NearJoinState *state, int side)
 			if (!isnull)
 				add_key(state, side, key, hash);
 			MemoryContextSwitchTo(context);
-			add_row(input->rows, row);
-			input->n++;
+			add_row(input, row);
 		}
 		MemoryContextReset(row_context);
 	}
@@ -257,12 +154,13 @@ simdup_read_side(NearJoinState *state, int side)
 {
 	SimdupKeySearch *search = &state->search;
 	SimdupJoinInput *input = &state->inputs[side];
-	const SimdupRowStore *other = state->inputs[1 - side].rows;
+	const SimdupKeys *other = state->inputs[1 - side].rows;
 	/* of the rows of both sides */
-	int64 memory = search->memory / 2 -
-				   (other != NULL ? simdup_rowstore_memory(other) : 0);
+	int64 memory =
+		search->memory / 2 - (other != NULL ? simdup_keys_memory(other) : 0);
 
-	input->rows = begin_rows(Max(memory, 0));
+	/* a row takes 24 bytes or more, and its offset 8 */
+	input->rows = simdup_keys_begin(RECORDOID, (Size) Max(memory, 0) / 4 * 3);
 	if (search->reads_once)
 		state->inputs[1].rows = input->rows;
 	read_rows(state, side);

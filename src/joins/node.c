@@ -20,6 +20,7 @@
 #include "joins/state.h"
 #include "pairs/stored_texts.h"
 #include "server/progress.h"
+#include "server/source.h"
 
 static const CustomExecMethods exec_methods;
 
@@ -168,8 +169,9 @@ scan_disk(const NearJoinState *state)
 	int64 disk = state->search.disk + simdup_pairsort_disk(state->candidates);
 
 	for (int side = 0; side < 2; side++)
-		if (state->inputs[side].plan != NULL)
-			disk += simdup_rowstore_disk(state->inputs[side].rows);
+		if (state->inputs[side].plan != NULL &&
+			state->inputs[side].rows != NULL)
+			disk += simdup_keys_disk(state->inputs[side].rows);
 	return disk;
 }
 
@@ -191,7 +193,8 @@ end_scan(NearJoinState *state)
 		ExecClearTuple(input->text_slot);
 		if (input->plan != NULL)
 		{
-			simdup_rowstore_end(input->rows);
+			if (input->rows != NULL)
+				simdup_keys_end(input->rows);
 			simdup_tempfile_close(state->search.groups[side]);
 		}
 	}

@@ -3,8 +3,9 @@
  *	  Candidates of a join by resemblance: exactly the pairs of texts whose sets of
  *	  shingles resemble each other.
  *
- * 1. The set of each text goes to disk, as hashes. The hash of the columns
- * that must be equal is mixed into them, so texts with other values share none.
+ * 1. The set of each text goes to a file, as hashes. The hash of the columns that must
+ * be equal is mixed into them, so texts with other values share none. Files stay in
+ * memory if they fit.
  * 2. Rows with equal sets are a group, of either side.
  * 3. The shingles are ranked by rarity.
  * 4. The sets are joined exactly (core/join/setjoin.c).
@@ -89,7 +90,7 @@ begin_keys(SimdupKeySearch *join, int side pg_attribute_unused())
 	join->keys[0] = keys = palloc0(sizeof(ShingleKeys));
 	/* it grows in this memory context */
 	keys->documents = simdup_grow(NULL, &keys->room, 1, sizeof(Document));
-	keys->hashes = simdup_tempfile_create(0);
+	keys->hashes = simdup_tempfile_create((Size) join->memory / 8);
 	keys->sort = begin_sort(join);
 }
 
@@ -374,7 +375,8 @@ static void
 rank_shingles(ShingleSearch *search)
 {
 	uint32 n = search->n_sets;
-	ShingleSets lists = {.file = simdup_tempfile_create(0),
+	ShingleSets lists = {.file = simdup_tempfile_create(
+							 (Size) search->join->memory / 16),
 						 .sets = alloc_numbers(n)};
 	SimdupPairSort *sort;
 	uint64 set;
@@ -385,14 +387,14 @@ rank_shingles(ShingleSearch *search)
 	count_ranks(search, lists.counts);
 	sort = sort_ranks(search, &lists);
 	simdup_note_memory(search->join);
-	search->join->disk += lists.file->size;
+	search->join->disk += simdup_tempfile_disk(lists.file);
 	simdup_tempfile_close(lists.file);
 	simdup_free(lists.sets);
 	simdup_free(lists.counts);
 
 	search->n_ranks = alloc_numbers(n);
 	search->offsets = simdup_alloc0(((Size) n + 1) * sizeof(int64));
-	search->ranks = simdup_tempfile_create(0);
+	search->ranks = simdup_tempfile_create((Size) search->join->memory / 8);
 	while (simdup_pairsort_get(sort, &set, &value))
 	{
 		uint32 rank = (uint32) value;
@@ -478,8 +480,9 @@ join_sets(ShingleSearch *search)
 	sets.all_ranks = search->all_ranks;
 	sets.common_from = search->common_from;
 	simdup_set_join(&sets, join->limits.min_resemblance,
-					(Size) join->free_memory);
-	join->disk += search->ranks->size;
+					(Size) Max(join->free_memory - join->memory / 4,
+							   join->memory / 5));
+	join->disk += simdup_tempfile_disk(search->ranks);
 	simdup_tempfile_close(search->ranks);
 }
 
@@ -496,7 +499,7 @@ find_alike(SimdupKeySearch *join)
 			put_groups(&search, set, set);
 		join_sets(&search);
 	}
-	join->disk += search.keys->hashes->size;
+	join->disk += simdup_tempfile_disk(search.keys->hashes);
 }
 
 static void

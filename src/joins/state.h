@@ -52,9 +52,6 @@ typedef enum SimdupJoinExpr
 /* By method: that of fingerprints, then that of shingles. */
 extern const CustomScanMethods simdup_join_methods[2];
 
-/* Rows by number, in memory and on disk (input.c). A store that is NULL has none. */
-typedef struct SimdupRowStore SimdupRowStore;
-
 /* One of the two sides of a join. */
 typedef struct SimdupJoinInput
 {
@@ -69,7 +66,7 @@ typedef struct SimdupJoinInput
 	Oid *collations;	  /* for these */
 	bool keeps_unmatched; /* also rows that can match no other */
 
-	SimdupRowStore *rows;
+	struct SimdupKeys *rows;   /* NULL: not read yet */
 	uint32 n;				   /* rows that are kept */
 	uint32 n_keyed;			   /* rows that may match another */
 	TupleTableSlot *text_slot; /* to take the text of a row */
@@ -126,12 +123,9 @@ simdup_asks_existence(const NearJoinState *state)
 /* Read a side: keep its rows, and add the keys of those that may match. */
 extern void simdup_read_side(NearJoinState *state, int side);
 
-extern void simdup_rowstore_end(SimdupRowStore *store);
-extern int64 simdup_rowstore_memory(const SimdupRowStore *store);
-extern int64 simdup_rowstore_disk(const SimdupRowStore *store);
 /* Return a row, valid until the next call with the same buffer, 0 to 2. */
-extern MinimalTuple simdup_rowstore_get(SimdupRowStore *store, uint32 number,
-										int buffer);
+extern MinimalTuple simdup_get_row(const SimdupJoinInput *input, uint32 number,
+								   int buffer);
 
 /* candidates.c */
 

@@ -285,7 +285,7 @@ join_runs(Runs *runs, SimdupTempFile *file, int64 n)
 			runs->join->done += runs->join->share;
 		}
 	}
-	runs->join->disk += runs->file->size;
+	runs->join->disk += simdup_tempfile_disk(runs->file);
 	simdup_tempfile_close(runs->file);
 }
 
@@ -477,7 +477,7 @@ join_run(SimdupElementJoin *join, int64 n, SimdupTempFile *file, double share)
 	if (k > MAX_BLOCK_DISTANCE || n / join->capacity < (int64) k * k ||
 		!join_by_blocks(join, file, n, share))
 		join_by_runs(join, file, n, share);
-	join->disk += file->size;
+	join->disk += simdup_tempfile_disk(file);
 	simdup_tempfile_close(file);
 }
 

@@ -1,6 +1,6 @@
 /*
  * keys.c
- *	  Keys of rows, of any one type, by row number.
+ *	  Keys of rows, of any one type, or whole rows, by row number.
  *
  * A key is one word: its value, or for types passed by reference the offset of
  * its bytes. The bytes of all keys are one array: most keys are short, and
@@ -74,21 +74,30 @@ simdup_keys_take(const SimdupKeys *keys, Datum key)
 }
 
 static void
-keys_store(SimdupKeys *keys, Datum key)
+store_word(SimdupKeys *keys, uint64 word)
 {
-	static const char zeros[MAXIMUM_ALIGNOF];
-	uint64 word = (uint64) key;
-
-	if (!keys->byval)
-	{
-		Size len = datumGetSize(key, false, keys->len);
-
-		word = (uint64) simdup_tempfile_append(keys->bytes,
-											   DatumGetPointer(key), len);
-		simdup_tempfile_append(keys->bytes, zeros, MAXALIGN(len) - len);
-	}
 	simdup_tempfile_append(keys->words, &word, sizeof(word));
 	keys->n++;
+}
+
+void
+simdup_keys_add_bytes(SimdupKeys *keys, const void *bytes, Size len)
+{
+	static const char zeros[MAXIMUM_ALIGNOF];
+	int64 offset = simdup_tempfile_append(keys->bytes, bytes, len);
+
+	simdup_tempfile_append(keys->bytes, zeros, MAXALIGN(len) - len);
+	store_word(keys, (uint64) offset);
+}
+
+static void
+keys_store(SimdupKeys *keys, Datum key)
+{
+	if (keys->byval)
+		store_word(keys, (uint64) key);
+	else
+		simdup_keys_add_bytes(keys, DatumGetPointer(key),
+							  datumGetSize(key, false, keys->len));
 }
 
 void
@@ -115,11 +124,28 @@ simdup_keys_get(SimdupKeys *keys, uint32 number, int buffer)
 
 	if (keys->byval)
 		return (Datum) word;
+	/* in memory, the length does not matter */
+	if (keys->bytes->bytes != NULL)
+		return PointerGetDatum(keys->bytes->bytes + word);
 	end = number + 1 < keys->n ? word_at(keys, number + 1, buffer)
 							   : keys->bytes->size;
 	return PointerGetDatum(simdup_tempfile_get(keys->bytes, word,
 											   (size_t) (end - word),
 											   &keys->buffers[buffer]));
+}
+
+int64
+simdup_keys_memory(const SimdupKeys *keys)
+{
+	return (int64) (simdup_tempfile_memory(keys->words) +
+					simdup_tempfile_memory(keys->bytes));
+}
+
+int64
+simdup_keys_disk(const SimdupKeys *keys)
+{
+	return simdup_tempfile_disk(keys->words) +
+		   simdup_tempfile_disk(keys->bytes);
 }
 
 char *

@@ -65,7 +65,7 @@ extern void simdup_source_read(const SimdupSource *source, SimdupRowSink sink,
 /* Keys of rows, of any one type, by row number: keys.c. */
 
 /* Keys of a store that are valid at the same time. */
-#define SIMDUP_KEY_BUFFERS 2
+#define SIMDUP_KEY_BUFFERS 3
 
 typedef struct SimdupKeys SimdupKeys;
 
@@ -86,6 +86,14 @@ extern void simdup_keys_end(SimdupKeys *keys);
  * expanded in the current memory context.
  */
 extern void simdup_keys_add(SimdupKeys *keys, Datum key);
+
+/* Add any bytes to a store of a type that is passed by reference. */
+extern void simdup_keys_add_bytes(SimdupKeys *keys, const void *bytes,
+								  Size len);
+
+/* Return the bytes of such a store in memory, and those on disk. */
+extern int64 simdup_keys_memory(const SimdupKeys *keys);
+extern int64 simdup_keys_disk(const SimdupKeys *keys);
 
 /* Return a key as it is stored, of the type of the keys. */
 extern Datum simdup_keys_take(const SimdupKeys *keys, Datum key);

@@ -45,8 +45,8 @@ typedef struct TriggerTarget
 	Oid index;
 	AttrNumber key; /* of flag and log */
 	AttrNumber flag;
-	Oid key_index;			 /* of a flag, once a chain was followed */
-	bool has_map;			 /* are the next two known? */
+	Oid key_index; /* that makes the key one; of a partition, once it is used */
+	bool has_map;  /* are the next two known? */
 	TupleConversionMap *map; /* to the trigger's table, NULL if alike */
 	GeneratedColumns virtual_columns;
 
@@ -115,7 +115,7 @@ typedef struct TriggerState
 	Oid table;
 	TupleDesc table_desc;
 	Oid index;
-	Oid key_index; /* of flag and log: unique on the key */
+	Oid key_index; /* that makes the key one; reject may have none */
 	int n_targets;
 	TriggerTarget *targets; /* the tables to search */
 
