@@ -49,6 +49,10 @@ SELECT CASE WHEN e ->> 'day' = current_date::text THEN e -> 'before' ELSE e - 'b
 FROM (SELECT :'earlier'::jsonb AS e) AS e \gset
 CREATE TEMPORARY TABLE duplicate_report AS SELECT :"simdup".simdup_report(:'source', :distance,
   groups => nullif(:'groups', '')::oid::regclass) AS report;
+-- before its file is opened, so that an error leaves the last page
+CREATE TEMPORARY TABLE duplicate_page AS
+SELECT :"simdup".simdup_report_html(title => :'title', report => report, row_url => nullif(:'url', ''),
+  lang => :'lang', before => nullif(:'before'::jsonb, '{}')) AS html FROM duplicate_report;
 
 \pset footer off
 \set text_file :out .txt
@@ -62,8 +66,7 @@ FROM duplicate_report, jsonb_each_text(report -> 'counts'),
 \pset tuples_only on
 \set page_file :out .html
 \o :page_file
-SELECT :"simdup".simdup_report_html(title => :'title', report => report, row_url => nullif(:'url', ''),
-  lang => :'lang', before => nullif(:'before'::jsonb, '{}')) FROM duplicate_report;
+SELECT html FROM duplicate_page;
 
 \o :numbers
 SELECT jsonb_build_object('day', current_date, 'before', :'before'::jsonb, 'counts', report -> 'counts') FROM duplicate_report;

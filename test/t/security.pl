@@ -532,6 +532,10 @@ is(said($node, "SET search_path = data, trap;\n\\set table coded\n\\set key code
 	local $ENV{PGOPTIONS} = '-c search_path=data,ext,trap';
 	command_ok([ 'psql', '-X', '-d', $node->connstr('postgres'), '-v', "out=$removed", map({ ('-v', $_) } @$_), '-f', "$root/clients/psql/simdup-report.sql" ], "a report by cron: @$_")
 	  for [ 'source=page_table' ], [ 'table=page_table' ];
+	my $last = slurp_file("$removed.html");
+	command_fails([ 'psql', '-X', '-d', $node->connstr('postgres'), '-v', "out=$removed", '-v', 'source=page_table', '-v', 'lang=de', '-f', "$root/clients/psql/simdup-report.sql" ],
+		'a page that cannot be made');
+	ok(slurp_file("$removed.html") eq $last, '... leaves the last one');
 }
 is(sql('SELECT count(*) FROM trap.ran'), '0', 'which call nothing of a stranger');
 sql(q{CREATE TABLE data.pg_dist_partition (logicalrelid regclass); SET ROLE mallory;

@@ -171,6 +171,7 @@ main(void)
 	test("a<td>b<li>c", "a\nb\nc");
 	test("1 < 2 > 0 <3 <", "1 < 2 > 0 <3 <");
 	test("a<!-->b<!--->c<!---->d<!-- - -- > -->e", "abcde");
+	test("a<!--b--!>c<!--!>d--!>e<!-- --! -!> --->f", "acef");
 	test("a<!-- never closed <p>b", "a");
 	test("a<!DOCTYPE x>b<?php echo ?>c</ d>e</>f", "abcef");
 	test("a<![CDATA[ b ]]>c", "a b c");

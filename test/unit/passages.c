@@ -458,6 +458,9 @@ main(void)
 	test_own("\u1103\u1169\u1105\u1169\u1100\u1161 어둡습니다. 버스가 "
 			 "늦어요 \u1112\u1161\u11ab.",
 			 "도로가 어둡습니다.", "버스가 늦어요 \u1112\u1161\u11ab.");
+	/* a word is hyphenated at the end of a line, and of a page */
+	test_own("The drain is block-\ned. The foun-\n\ftain is dry.",
+			 "The drain is blocked. The fountain is dry.", "");
 	/* a soft hyphen is nothing, a hyphen parts jamo */
 	test_own("가\u00ad\u11a8 나. 가\u2010\u11a8 다.", "각 나. 각 다.",
 			 "가\u2010\u11a8 다.");

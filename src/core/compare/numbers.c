@@ -267,6 +267,31 @@ drop_exponents(char *s)
 	}
 }
 
+/* Check whether a character is ten, hundred or thousand as banks write them. */
+static bool
+is_bank_unit(uint32_t cp)
+{
+	return cp == 0x62FE || cp == 0x4F70 || cp == 0x4EDF;
+}
+
+/*
+ * Check whether the traditional or simplified three of banks is one: beside a unit
+ * of banks, before 10^4 or 10^8, or behind a zero behind a unit. Else it is in a word,
+ * as in to take part.
+ */
+static bool
+is_bank_three(uint32_t cp, bool is_behind_unit, const unsigned char *next,
+			  const unsigned char *end)
+{
+	int n_bytes;
+
+	if (cp != 0x53C3 && cp != 0x53C2)
+		return false;
+	cp = next < end ? simdup_utf8_decode(next, end, &n_bytes) : 0;
+	return is_behind_unit || is_bank_unit(cp) || cp == 0x842C || cp == 0x4E07 ||
+		   cp == 0x5104 || cp == 0x4EBF;
+}
+
 /* Return the text as *n symbols, with a 0 at their end. */
 static char *
 read_symbols(const char *text, size_t len, size_t *n)
@@ -276,6 +301,7 @@ read_symbols(const char *text, size_t len, size_t *n)
 	const unsigned char *poll_at = p + SIMDUP_POLL_BYTES;
 	/* a fraction of two bytes has four symbols, and one more at its end */
 	Reading reading = {.s = simdup_alloc(2 * len + 2)};
+	bool is_behind_unit = false; /* of banks */
 	int n_bytes;
 
 	for (; p < end; p += n_bytes)
@@ -284,6 +310,9 @@ read_symbols(const char *text, size_t len, size_t *n)
 		char symbol = symbol_of(cp);
 
 		poll_at = simdup_poll(p, poll_at);
+		if (is_bank_three(cp, is_behind_unit, p + n_bytes, end))
+			symbol = 'D';
+		is_behind_unit = is_bank_unit(cp) || (cp == 0x96F6 && is_behind_unit);
 		if (symbol == SYMBOL_OTHER && cp >= 0x80)
 			put_folded(&reading, cp);
 		else

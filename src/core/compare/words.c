@@ -177,7 +177,7 @@ behind_hyphen(const unsigned char *p, const unsigned char *end)
 	const unsigned char *poll_at = p + SIMDUP_POLL_BYTES;
 	int n_lines = 0;
 
-	for (; p < end && *p != '\0' && strchr(" \t\r\n>", *p) != NULL; p++)
+	for (; p < end && *p != '\0' && strchr(" \t\r\n\f>", *p) != NULL; p++)
 	{
 		poll_at = simdup_poll(p, poll_at);
 		n_lines += *p == '\n';

@@ -106,6 +106,22 @@ skip_past(const char *p, const char *end, const char *string)
 	return end;
 }
 
+/*
+ * The end of the comment whose first two dashes are at p, or of the input. These may
+ * be its last dashes, too, but not those of "--!>".
+ */
+static const char *
+skip_comment(const char *p, const char *end)
+{
+	const char *start = p;
+
+	do
+		p = skip_past(p, end, ">");
+	while (p < end && (p - start < 3 || memcmp(p - 3, "-->", 3) != 0) &&
+		   (p - start < 6 || memcmp(p - 4, "--!>", 4) != 0));
+	return p;
+}
+
 static inline void
 put_space(Page *page)
 {
@@ -413,8 +429,7 @@ read_markup(Page *page)
 	if (is_letter(next) || (next == '/' && left > 2 && is_letter(p[2])))
 		read_tag(page);
 	else if (left >= 4 && memcmp(p, "<!--", 4) == 0)
-		/* "<!-->" and "<!--->" are comments too */
-		page->p = skip_past(p + 2, page->end, "-->");
+		page->p = skip_comment(p + 2, page->end);
 	else if (left >= 9 && memcmp(p, "<![CDATA[", 9) == 0)
 		read_cdata(page, p + 9);
 	else if (next == '!' || next == '?' || (next == '/' && left > 2))
