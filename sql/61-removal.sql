@@ -10,7 +10,7 @@ CREATE FUNCTION simdup_trigger_names(
   target regclass, OUT name name, OUT flag text, OUT key text, OUT condition oid, OUT log oid
 ) RETURNS SETOF record AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 1;
 COMMENT ON FUNCTION simdup_trigger_names(regclass) IS
-  'implementation of simdup_removal and groups: what the arguments of a table''s own triggers name';
+  'implementation of simdup_removal: what the arguments of a table''s own triggers name';
 
 CREATE FUNCTION simdup_removal(target regclass, map regclass) RETURNS TABLE (step integer, statement text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 20 SET search_path = pg_catalog, pg_temp

@@ -117,6 +117,18 @@ count_candidates(const JoinOffer *offer)
 								  &join);
 }
 
+/* Check whether a clause is one of the equalities, which count_candidates counts. */
+static bool
+is_counted(const JoinOffer *offer, const Node *clause)
+{
+	ListCell *cell;
+
+	foreach (cell, offer->equalities)
+		if ((Node *) lfirst_node(RestrictInfo, cell)->clause == clause)
+			return true;
+	return false;
+}
+
 /*
  * Return the cost of the filter for `candidates`, and set that to those it leaves.
  * Candidates are near already, so another condition of this kind excludes none.
@@ -135,7 +147,8 @@ cost_of_filter(const JoinOffer *offer, double *candidates)
 
 		cost_qual_eval_node(&clause, lfirst(cell), offer->root);
 		cost += clause.startup + *candidates * clause.per_tuple;
-		if (!simdup_recognize_condition(offer->root, lfirst(cell),
+		if (!is_counted(offer, lfirst(cell)) &&
+			!simdup_recognize_condition(offer->root, lfirst(cell),
 										join.min_lefthand, join.min_righthand,
 										&other))
 			*candidates *= clause_selectivity(offer->root, lfirst(cell), 0,
@@ -275,6 +288,9 @@ set_cost(const JoinOffer *offer, Path *path)
 		cost += cost_of_texts(offer, candidates);
 	if (offer->type == JOIN_SEMI || offer->type == JOIN_ANTI)
 		path->startup_cost += cost;
+	/* of a comparison, the server's estimate is a third of all pairs */
+	if (offer->type == JOIN_INNER)
+		path->rows = Min(path->rows, clamp_row_est(candidates));
 	path->total_cost = path->startup_cost + cost + path->rows * cpu_tuple_cost;
 }
 

@@ -197,6 +197,16 @@ DROP FUNCTION same_rest CASCADE;
 RESET client_min_messages;
 DROP OPERATOR FAMILY same_rest_ops USING hash;
 
+-- a comparison is estimated as the function is
+CREATE FUNCTION estimate(condition text) RETURNS float8 LANGUAGE plpgsql AS $$
+DECLARE
+  plan json;
+BEGIN
+  EXECUTE 'EXPLAIN (FORMAT JSON) SELECT FROM letter a JOIN letter b ON a.id < b.id AND ' || condition INTO plan;
+  RETURN plan -> 0 -> 'Plan' ->> 'Plan Rows';
+END $$;
+SELECT estimate('a.fp <~> b.fp <= 3') BETWEEN 0.5 * n AND 2 * n AS alike, n < 100000 AS few FROM estimate('simhash_within(a.fp, b.fp, 3)') AS n;
+
 -- plan advice rules the node out, where the server has it
 RESET enable_nestloop;
 SELECT current_setting('server_version_num')::int >= 190000 AS has_advice \gset
@@ -211,4 +221,4 @@ FROM shown('SELECT a.id FROM letter a JOIN letter b ON a.id < b.id AND simhash_w
 RESET simdup.enable_join;
 
 DROP TABLE letter, document, lamp, compared, petition, exact;
-DROP FUNCTION fp_of, flipped, shown, wrong_pairs, wrong_texts, wrong_near, recall;
+DROP FUNCTION fp_of, flipped, shown, estimate, wrong_pairs, wrong_texts, wrong_near, recall;

@@ -9,6 +9,10 @@
 use strict;
 use warnings;
 
+use FindBin;
+use lib $FindBin::RealBin;
+
+use Helpers qw($whole);
 use IPC::Run ();
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
@@ -76,7 +80,7 @@ SQL
 				[ 'pgbench', '-n', '-h', $node->host, '-p', $node->port, '-f', "$folder/$method.$name.sql", '-c', $clients, '-j', 2,
 				  @count, '--random-seed=16', 'postgres' ],
 				'>', \$outcome->{out}, '2>', \$outcome->{err}), $run ];
-	} ([ 'write', 8, 'read committed', '-T', 8 ],
+	} ([ 'write', 8, 'read committed', '-T', $whole ? 8 : 4 ],
 		map { [ 'refresh', 2, $_, '-t', 8, '--max-tries=1000' ] } 'read committed', 'repeatable read', 'serializable');
 	for my $run (@runs)
 	{

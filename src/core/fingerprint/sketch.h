@@ -70,7 +70,7 @@ extern void simdup_band_hashes(const uint32_t *signature, int n_hashes,
 extern double simdup_band_recall(double similarity, int n_bands, int n_rows);
 
 /*
- * Return the fewest bands, of as many rows as possible, that find a pair at the
+ * Return the bands, of as many rows as possible, that find a pair at the
  * threshold with min_recall. If none does, return the number that finds most.
  */
 extern int simdup_choose_bands(double threshold, int n_hashes,
