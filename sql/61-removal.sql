@@ -103,6 +103,9 @@ BEGIN
           LIMIT 1) AS e (operator) ON true
       WHERE NOT EXISTS (SELECT FROM pg_constraint AS c WHERE c.contype = 'f' AND c.conrelid = target
           AND c.confrelid = target AND c.conkey = ARRAY[f.attnum])),
+    -- from 18 on, columns that are NOT NULL, and hold NULL in earlier rows
+    unproven AS (
+      SELECT c.conrelid, c.conkey[1] FROM pg_constraint AS c WHERE c.contype = 'n' AND NOT c.convalidated),
     reference AS (
       SELECT p.conname AS name, p.conrelid AS id, p.is_foreign, r.is_self,
         row_number() OVER (PARTITION BY p.conrelid ORDER BY count(*) DESC, p.conname) AS n,
@@ -121,7 +124,7 @@ BEGIN
         string_agg(format('%I = NULL', a.attname), ', ') FILTER (WHERE r.clears) AS clears,
         string_agg(format(CASE WHEN r.clears THEN E'\n  AND (kept.%I IS NOT NULL OR r.%s %s m.kept)'
             ELSE E'\n  AND kept.%I IS NOT NULL' END, t.attname, key.name, key.equals), '')
-          FILTER (WHERE NOT t.attnotnull) AS has_value,
+          FILTER (WHERE NOT t.attnotnull OR (t.attrelid, t.attnum) IN (TABLE unproven)) AS has_value,
         CASE WHEN r.is_self THEN format(E'\n  AND NOT EXISTS (SELECT FROM pg_temp.simdup_map AS g'
           ' WHERE r.%s %s g.removed)', key.name, key.equals) END AS stays
       FROM part AS p
@@ -166,7 +169,8 @@ BEGIN
           <> a.attcollation THEN ' COLLATE ' || i.indcollation[u.i - 1]::regcollation END)), ', '
           ORDER BY u.i) AS values,
         string_agg(format(' AND r.%I IS NOT NULL', a.attname), '')
-          FILTER (WHERE k.kept IS NULL AND NOT a.attnotnull AND NOT i.indnullsnotdistinct) AS present
+          FILTER (WHERE k.kept IS NULL AND NOT i.indnullsnotdistinct
+            AND (NOT a.attnotnull OR (a.attrelid, a.attnum) IN (TABLE unproven))) AS present
       FROM reference AS r
         JOIN pg_index AS i ON i.indrelid = r.id AND i.indisunique AND i.indisvalid AND i.indexprs IS NULL
           AND i.indpred IS NULL

@@ -116,6 +116,18 @@ SELECT * FROM named_removed \gset
 \echo :simdup_simdup_simdup_kept
 SELECT array_agg(attname ORDER BY attnum) FROM pg_attribute WHERE attrelid = 'named_moved'::regclass AND attnum > 0;
 
+-- columns that may be null, from 18 on also because they were before they were NOT NULL
+CREATE TABLE coded (id int PRIMARY KEY, code text UNIQUE);
+CREATE TABLE coded_ref (code text REFERENCES coded (code), note text, UNIQUE (code, note));
+SELECT current_setting('server_version_num')::int >= 180000 AS has_not_valid \gset
+\if :has_not_valid
+ALTER TABLE coded ADD NOT NULL code NOT VALID;
+ALTER TABLE coded_ref ADD NOT NULL note NOT VALID;
+\endif
+CREATE VIEW coded_map AS SELECT 2 AS removed, 1 AS kept;
+SELECT count(*) FILTER (WHERE statement ~ 'kept\.code IS NOT NULL') > 0 AS code, count(*) FILTER (WHERE statement ~ 'r\.note IS NOT NULL') > 0 AS note
+FROM simdup_removal('coded', 'coded_map');
+
 -- arguments that it does not take
 \set VERBOSITY default
 SET plpgsql.extra_errors = 'all';
