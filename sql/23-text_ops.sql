@@ -26,7 +26,7 @@ DEFAULT FOR TYPE text USING hamming FAMILY simhash64_ops AS
   FUNCTION 1 simdup_text_fingerprint(text), STORAGE simhash64;
 COMMENT ON OPERATOR CLASS text_ops USING hamming IS 'search of texts by minhash64';
 
-CREATE FUNCTION simdup_resembles(content text, other text, min_resemblance float8 DEFAULT 0.8,
+CREATE FUNCTION simdup_resembles(a text, b text, min_resemblance float8 DEFAULT 0.8,
   recall float8 DEFAULT 0.99) RETURNS boolean
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000 SUPPORT simdup_support;
 COMMENT ON FUNCTION simdup_resembles(text, text, float8, float8) IS

@@ -165,7 +165,7 @@ largest_distance(double min_resemblance, double recall)
 
 PG_FUNCTION_INFO_V1(simdup_resembles);
 /*
- * Return simdup_resembles(content, other, min_resemblance, recall): whether two
+ * Return simdup_resembles(a, b, min_resemblance, recall): whether two
  * texts share enough of their shingles. The fingerprints decide first, and the
  * shingles are compared only if they are near. So a hamming index on a column of
  * texts finds all candidates, and the executor verifies them. The answer is the
