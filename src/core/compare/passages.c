@@ -438,6 +438,18 @@ are_different(const Sharer *a, const Sharer *b)
 		   (by_words ? 2U : 4U) * simdup_hashes_common(x, y) <= least;
 }
 
+static inline bool
+are_few(size_t k, size_t n)
+{
+	return k * 5 <= n;
+}
+
+static inline bool
+are_nearly_all(size_t k, size_t n)
+{
+	return k * 10 >= n * 9;
+}
+
 /*
  * Check whether the marked passages are boilerplate.
  *
@@ -462,6 +474,7 @@ is_boilerplate(const Sharer *sharers, size_t n, bool by_most)
 	size_t n_followed = 0; /* by a few words, or none */
 	size_t n_ended = 0;
 	size_t n_pairs;
+	bool are_long;
 
 	for (size_t i = 0; i < n; i++)
 	{
@@ -477,14 +490,15 @@ is_boilerplate(const Sharer *sharers, size_t n, bool by_most)
 		n_ended += sharer->n_marked > 0 && sharer->n_behind == 0;
 	}
 	n_pairs = (n - n_bare) * (n - n_bare - 1) / 2;
-	if (n_bare * 5 > n)
+	are_long = are_few(n_short, n);
+	if (!are_few(n_bare, n))
 		return false;
-	if (n_short * 5 <= n && (by_most || n_ended * 10 >= n * 9))
+	if (are_long && (by_most || are_nearly_all(n_ended, n)))
 		return n_different * 3 >= n_pairs;
 	return n_different * 4 >= n_pairs * 3 &&
-		   (n_short * 5 <= n || n_refused * 5 <= n) &&
-		   (by_most || n_followed * 10 >= n * 9 ||
-			(n_short * 5 <= n && n_begun * 10 >= n * 9));
+		   (are_long || are_few(n_refused, n)) &&
+		   (by_most || are_nearly_all(n_followed, n) ||
+			(are_long && are_nearly_all(n_begun, n)));
 }
 
 SimdupPassage *
