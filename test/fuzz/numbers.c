@@ -239,13 +239,14 @@ check_text(Input *in)
 
 /* Write a number below 10,000; zero says whether a zero goes before it. */
 static char *
-write_section(char *p, unsigned value, bool zero, bool old)
+write_section(char *p, unsigned value, bool zero, int old)
 {
-	static const char *const digits[2][10] = {{"零", "一", "二", "三", "四",
-											   "五", "六", "七", "八", "九"},
-											  {"〇", "壹", "貳", "叁", "肆",
-											   "伍", "陸", "柒", "捌", "玖"}};
-	static const char *const units[2][4] = {{"", "十", "百", "千"},
+	static const char *const digits[3][10] =
+		{{"零", "一", "二", "三", "四", "五", "六", "七", "八", "九"},
+		 {"〇", "壹", "貳", "叁", "肆", "伍", "陸", "柒", "捌", "玖"},
+		 {"零", "壹", "貳", "參", "肆", "伍", "陸", "柒", "捌", "玖"}};
+	static const char *const units[3][4] = {{"", "十", "百", "千"},
+											{"", "拾", "佰", "仟"},
 											{"", "拾", "佰", "仟"}};
 	unsigned power = 1000;
 
@@ -268,7 +269,7 @@ write_section(char *p, unsigned value, bool zero, bool old)
 
 /* Write a number below 10^8. */
 static char *
-write_half(char *p, uint64_t value, bool zero, bool old)
+write_half(char *p, uint64_t value, bool zero, int old)
 {
 	unsigned high = (unsigned) (value / 10000);
 	unsigned low = (unsigned) (value % 10000);
@@ -290,7 +291,7 @@ check_chinese(Input *in)
 	/* any number of places, so that there are small ones */
 	uint64_t value =
 		take_word(in) % UINT64_C(10000000000000000) >> (take_byte(in) & 63);
-	bool old = take_byte(in) & 1;
+	int old = take_byte(in) % 3; /* numerals of banks, also of Taiwan */
 	uint64_t high = value / 100000000;
 	uint64_t low = value % 100000000;
 	char text[400];
@@ -317,7 +318,8 @@ check_numerals(Input *in)
 	static const char *const pieces[] = {"〇", "零", "一", "两", "三", "九",
 										 "十", "百", "千", "万", "亿", "5",
 										 ".",  "x",	 "￥", " ",	 "○",  "0",
-										 "O",  "年", "廿", "m",	 "2",  "½"};
+										 "O",  "年", "廿", "m",	 "2",  "½",
+										 "參", "拾"};
 	char text[2000];
 	char *p = text;
 	size_t n;
@@ -326,7 +328,7 @@ check_numerals(Input *in)
 	char *again;
 
 	for (int i = 0; i < 300 && input_left(in) > 0; i++)
-		p = stpcpy(p, pieces[take_byte(in) % 24]);
+		p = stpcpy(p, pieces[take_byte(in) % 26]);
 	got = simdup_text_numbers(text, (size_t) (p - text), true, &n);
 	again = simdup_text_numbers(got, n, true, &n_again);
 	must(n == n_again && memcmp(got, again, n) == 0);

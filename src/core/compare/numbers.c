@@ -66,9 +66,26 @@ find_symbol(const Symbols *list, uint32_t cp)
 										   : SYMBOL_OTHER;
 }
 
+/* The symbols of the text so far. */
+typedef struct Reading
+{
+	char *s;
+	size_t n;
+	bool has_numeral[256]; /* by the low byte of characters: may one be a numeral? */
+} Reading;
+
+static void
+begin_reading(Reading *reading, size_t len)
+{
+	/* a fraction of two bytes has four symbols, and one more at its end */
+	*reading = (Reading){.s = simdup_alloc(2 * len + 2)};
+	for (size_t i = 0; numerals.symbols[i] != '\0'; i++)
+		reading->has_numeral[numerals.cps[i] & 0xff] = true;
+}
+
 /* Return the symbol that a character has as it is, or SYMBOL_OTHER. */
 static char
-symbol_of(uint32_t cp)
+symbol_of(const Reading *reading, uint32_t cp)
 {
 	size_t n;
 	char symbol;
@@ -81,7 +98,8 @@ symbol_of(uint32_t cp)
 	if (cp == ' ' || cp - '0' < 10)
 		return (char) cp;
 	if (cp >= numerals.cps[0] && cp < 0xA000)
-		return find_symbol(&numerals, cp);
+		return reading->has_numeral[cp & 0xff] ? find_symbol(&numerals, cp)
+											   : SYMBOL_OTHER;
 	if (cp == 0x25CB || cp == 0x25EF)
 		return SYMBOL_CIRCLE;
 	if (cp == 0xFF2F || cp == 0xFF4F)
@@ -94,13 +112,6 @@ symbol_of(uint32_t cp)
 	symbol = find_symbol(&separators, cp);
 	return symbol == SYMBOL_OTHER && simdup_is_white_space(cp) ? ' ' : symbol;
 }
-
-/* The symbols of the text so far. */
-typedef struct Reading
-{
-	char *s;
-	size_t n;
-} Reading;
 
 static void
 put_symbol(Reading *reading, char symbol)
@@ -227,13 +238,16 @@ resolve_zeros(char *s)
 	for (size_t i = 0, steps = 0; s[i] != '\0'; i++, steps++)
 	{
 		char before = i > 0 ? s[i - 1] : '\0';
-		size_t circles = strspn(s + i, (char[]){SYMBOL_CIRCLE, '\0'});
-		size_t n = strspn(s + i, (char[]){'0', SYMBOL_O, SYMBOL_CIRCLE, '\0'});
-		char behind = s[i + n];
+		size_t circles;
+		size_t n;
+		char behind;
 
 		simdup_check_interrupts_at(steps);
-		if (n == 0)
+		if (s[i] != '0' && s[i] != SYMBOL_O && s[i] != SYMBOL_CIRCLE)
 			continue;
+		circles = strspn(s + i, (char[]){SYMBOL_CIRCLE, '\0'});
+		n = strspn(s + i, (char[]){'0', SYMBOL_O, SYMBOL_CIRCLE, '\0'});
+		behind = s[i + n];
 		if (circles == n
 				? is_chinese(before) || is_chinese(behind)
 				: numeral_value(before) >= 0 &&
@@ -274,22 +288,67 @@ is_bank_unit(uint32_t cp)
 	return cp == 0x62FE || cp == 0x4F70 || cp == 0x4EDF;
 }
 
-/*
- * Check whether the traditional or simplified three of banks is one: beside a unit
- * of banks, before 10^4 or 10^8, or behind a zero behind a unit. Else it is in a word,
- * as in to take part.
- */
+/* Check whether a character is 10^4 or 10^8. */
 static bool
-is_bank_three(uint32_t cp, bool is_behind_unit, const unsigned char *next,
+is_large_unit(uint32_t cp)
+{
+	return cp == 0x4E07 || cp == 0x842C || cp == 0x4EBF || cp == 0x5104;
+}
+
+/*
+ * The three of banks in Taiwan, traditional or simplified, is also in words, as in to
+ * take part. It is a numeral before a unit of banks or a large one, behind a unit of
+ * banks, and behind a zero that follows a unit.
+ */
+typedef struct BankThree
+{
+	bool follows;  /* the next character, if it is the three, is a numeral */
+	bool has_unit; /* there is only a zero behind a unit, or nothing */
+} BankThree;
+
+static bool
+is_bank_three(BankThree *three, uint32_t cp, const unsigned char *next,
 			  const unsigned char *end)
 {
+	bool is_numeral = three->follows;
 	int n_bytes;
 
+	if (cp == 0x3007 || cp == 0x96F6)
+		three->follows = three->has_unit;
+	else
+	{
+		three->follows = is_bank_unit(cp);
+		three->has_unit = three->follows || is_large_unit(cp);
+	}
 	if (cp != 0x53C3 && cp != 0x53C2)
 		return false;
 	cp = next < end ? simdup_utf8_decode(next, end, &n_bytes) : 0;
-	return is_behind_unit || is_bank_unit(cp) || cp == 0x842C || cp == 0x4E07 ||
-		   cp == 0x5104 || cp == 0x4EBF;
+	return is_numeral || is_bank_unit(cp) || is_large_unit(cp);
+}
+
+/* A number depends on at most so many letters and blanks beside it. */
+#define MOST_NEAR 4
+
+static inline bool
+is_letter_or_blank(uint32_t c)
+{
+	return (c | 0x20) - 'a' < 26 || c == ' ';
+}
+
+/*
+ * Return where ASCII letters and blanks from p on end, less those that a number behind
+ * them may depend on; p if they are few. Letters O may go on with zeros of a number.
+ */
+static const unsigned char *
+pass_words(const unsigned char *p, const unsigned char *end)
+{
+	const unsigned char *q = p;
+
+	if (p < end && (*p | 0x20) == 'o')
+		return p;
+	while (q < end && is_letter_or_blank(*q))
+		q++;
+	return q - p > MOST_NEAR ? q - MOST_NEAR : p;
 }
 
 /* Return the text as *n symbols, with a 0 at their end. */
@@ -299,24 +358,34 @@ read_symbols(const char *text, size_t len, size_t *n)
 	const unsigned char *p = (const unsigned char *) text;
 	const unsigned char *end = p + len;
 	const unsigned char *poll_at = p + SIMDUP_POLL_BYTES;
-	/* a fraction of two bytes has four symbols, and one more at its end */
-	Reading reading = {.s = simdup_alloc(2 * len + 2)};
-	bool is_behind_unit = false; /* of banks */
+	Reading reading;
+	BankThree three = {false, false};
 	int n_bytes;
 
-	for (; p < end; p += n_bytes)
+	begin_reading(&reading, len);
+	for (size_t n_near = 0; p < end; p += n_bytes)
 	{
 		uint32_t cp = simdup_utf8_decode(p, end, &n_bytes);
-		char symbol = symbol_of(cp);
+		char symbol = symbol_of(&reading, cp);
 
 		poll_at = simdup_poll(p, poll_at);
-		if (is_bank_three(cp, is_behind_unit, p + n_bytes, end))
+		if (cp < 0x80)
+			three = (BankThree){false, false};
+		else if (is_bank_three(&three, cp, p + n_bytes, end))
 			symbol = 'D';
-		is_behind_unit = is_bank_unit(cp) || (cp == 0x96F6 && is_behind_unit);
 		if (symbol == SYMBOL_OTHER && cp >= 0x80)
 			put_folded(&reading, cp);
 		else
 			put_symbol(&reading, symbol);
+		n_near = is_letter_or_blank(cp) ? n_near + 1 : 0;
+		if (n_near == MOST_NEAR)
+		{
+			const unsigned char *next = pass_words(p + n_bytes, end);
+
+			if (next > p + n_bytes)
+				put_symbol(&reading, SYMBOL_OTHER);
+			n_bytes = (int) (next - p);
+		}
 	}
 	reading.s[reading.n] = '\0';
 	resolve_zeros(reading.s);
