@@ -13,7 +13,7 @@ COMMENT ON FUNCTION simdup_trigger_names(regclass) IS
   'implementation of simdup_removal: what the arguments of a table''s own triggers name';
 
 CREATE FUNCTION simdup_removal(target regclass, map regclass) RETURNS TABLE (step integer, statement text)
-LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 20 SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql STABLE ROWS 20 SET search_path = pg_catalog, pg_temp
 SET standard_conforming_strings = on AS $function$
 #variable_conflict error
 DECLARE

@@ -262,7 +262,7 @@ SELECT simdup_group('by_print', 'xinfang', 0);
 CREATE INDEX ON xinfang USING hamming (note);
 ALTER TABLE xinfang ADD content text, ADD scope int;
 UPDATE xinfang SET scope = nr;
-SELECT key, fp, content, scope FROM by_text_settings UNION ALL SELECT key, fp, content, scope FROM by_print_settings;
+SELECT key, fp, content, scope FROM by_text_settings UNION ALL SELECT key, fp, content, scope FROM by_print_settings ORDER BY fp NULLS FIRST;
 SELECT count(*), count(DISTINCT id) FROM simdup_regroup('by_text') UNION ALL SELECT count(*), count(DISTINCT id) FROM simdup_regroup('by_print');
 CREATE VIEW october AS SELECT * FROM xinfang WHERE sj >= '2026-10-01';
 SELECT r #> '{counts,rows}' AS rows, r #> '{cases,kept,0,common}' AS common FROM simdup_report('october', groups => 'by_text') AS r;
