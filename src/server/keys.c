@@ -4,11 +4,13 @@
  *
  * A key is one word: its value, or for types passed by reference the offset of
  * its bytes. The bytes of all keys are one array: most keys are short, and
- * palloc's header would double them.
+ * palloc's header would double them. While all take as many bytes, they need no
+ * offsets.
  */
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/fmgroids.h"
@@ -29,6 +31,7 @@ struct SimdupKeys
 	uint32 n;
 	SimdupTempFile *words; /* by number: the value, or where its bytes begin */
 	SimdupTempFile *bytes; /* each key aligned for any type; NULL: values */
+	Size stride; /* bytes of each key; 0: words tell where they begin */
 	SimdupBuffer buffers[SIMDUP_KEY_BUFFERS];
 };
 
@@ -84,10 +87,27 @@ void
 simdup_keys_add_bytes(SimdupKeys *keys, const void *bytes, Size len)
 {
 	static const char zeros[MAXIMUM_ALIGNOF];
-	int64 offset = simdup_tempfile_append(keys->bytes, bytes, len);
+	int64 offset = keys->bytes->size;
+	uint32 n = keys->n;
 
+	if (n == 0)
+		keys->stride = MAXALIGN(len);
+	else if (keys->stride != 0 && keys->stride != MAXALIGN(len))
+	{
+		keys->n = 0;
+		while (keys->n < n)
+		{
+			CHECK_FOR_INTERRUPTS();
+			store_word(keys, keys->n * keys->stride);
+		}
+		keys->stride = 0;
+	}
+	simdup_tempfile_append(keys->bytes, bytes, len);
 	simdup_tempfile_append(keys->bytes, zeros, MAXALIGN(len) - len);
-	store_word(keys, (uint64) offset);
+	if (keys->stride == 0)
+		store_word(keys, (uint64) offset);
+	else
+		keys->n++;
 }
 
 static void
@@ -119,7 +139,8 @@ word_at(SimdupKeys *keys, uint32 number, int buffer)
 Datum
 simdup_keys_get(SimdupKeys *keys, uint32 number, int buffer)
 {
-	int64 word = word_at(keys, number, buffer);
+	int64 word = keys->stride != 0 ? (int64) (number * keys->stride)
+								   : word_at(keys, number, buffer);
 	int64 end;
 
 	if (keys->byval)
@@ -127,8 +148,12 @@ simdup_keys_get(SimdupKeys *keys, uint32 number, int buffer)
 	/* in memory, the length does not matter */
 	if (keys->bytes->bytes != NULL)
 		return PointerGetDatum(keys->bytes->bytes + word);
-	end = number + 1 < keys->n ? word_at(keys, number + 1, buffer)
-							   : keys->bytes->size;
+	if (keys->stride != 0)
+		end = word + (int64) keys->stride;
+	else if (number + 1 < keys->n)
+		end = word_at(keys, number + 1, buffer);
+	else
+		end = keys->bytes->size;
 	return PointerGetDatum(simdup_tempfile_get(keys->bytes, word,
 											   (size_t) (end - word),
 											   &keys->buffers[buffer]));
