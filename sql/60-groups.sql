@@ -86,6 +86,12 @@ BEGIN
     RETURN;
   END IF;
 
+  -- a log of one of our triggers is written, too
+  WITH RECURSIVE written (id) AS (
+    SELECT unnest(four.tables)
+    UNION
+    SELECT n.log FROM written CROSS JOIN LATERAL @extschema@.simdup_trigger_names(written.id::regclass) AS n
+    WHERE n.log IS NOT NULL)
   SELECT w.* INTO wrong
   FROM (
     SELECT 1, format('must be owner of table %s', c.oid::regclass),
@@ -101,8 +107,9 @@ BEGIN
       CROSS JOIN LATERAL (
         SELECT c.relacl UNION ALL SELECT a.attacl FROM pg_attribute AS a WHERE a.attrelid = c.oid) AS l (acl)
       CROSS JOIN aclexplode(l.acl) AS g
-    WHERE c.oid = ANY (four.tables) AND g.grantee <> c.relowner
-      AND (g.privilege_type IN ('TRIGGER', 'REFERENCES')
+    WHERE c.oid IN (TABLE written) AND g.grantee <> c.relowner
+      AND (g.privilege_type = 'TRIGGER'
+        OR c.oid = ANY (four.tables) AND g.privilege_type = 'REFERENCES'
         OR c.oid = settings AND g.privilege_type IN ('INSERT', 'UPDATE'))
     UNION ALL
     SELECT 3, format('another role owns code that trigger %I on %s runs', t.name, t.id::regclass),
@@ -114,10 +121,10 @@ BEGIN
         LEFT JOIN pg_operator AS o ON d.refclassid = 'pg_operator'::regclass AND o.oid = d.refobjid
         JOIN pg_proc AS p
           ON p.oid = CASE d.refclassid WHEN 'pg_proc'::regclass THEN d.refobjid ELSE o.oprcode::oid END
-      WHERE t.tgrelid = ANY (four.tables) AND NOT t.tgisinternal
+      WHERE t.tgrelid IN (TABLE written) AND NOT t.tgisinternal
       UNION ALL
       SELECT c.id, n.name, o.owner
-      FROM unnest(four.tables) AS c (id)
+      FROM written AS c
         CROSS JOIN LATERAL @extschema@.simdup_trigger_names(c.id::regclass) AS n
         CROSS JOIN LATERAL (
           SELECT p.proowner FROM pg_proc AS p WHERE p.oid = n.condition

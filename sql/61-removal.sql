@@ -66,7 +66,9 @@ BEGIN
       USING ERRCODE = 'wrong_object_type',
         HINT = 'One column that is unique and not null will do. For a partition, name the partitioned table.';
   ELSIF EXISTS (
-    SELECT FROM pg_constraint AS c WHERE c.confrelid = target AND to_jsonb(c) ->> 'conperiod' = 'true') THEN
+    SELECT FROM pg_constraint AS c
+    WHERE (c.confrelid = target OR c.confrelid IN (SELECT p.relid FROM pg_partition_tree(target) AS p))
+      AND to_jsonb(c) ->> 'conperiod' = 'true') THEN
     RAISE EXCEPTION 'a foreign key with PERIOD refers to %', target USING ERRCODE = 'feature_not_supported';
   END IF;
   rows_of_map := format($sql$
@@ -99,7 +101,8 @@ BEGIN
             JOIN pg_opclass AS x ON x.oid = u.class AND x.opcdefault
             JOIN pg_amop AS m ON m.amopfamily = x.opcfamily AND m.amopstrategy = 3
               AND m.amoplefttype = x.opcintype AND m.amoprighttype = x.opcintype
-          WHERE i.indrelid = target AND i.indisunique AND u.attnum = f.key
+          -- strategy 3 is equality for btree alone: keys WITHOUT OVERLAPS are by gist
+          WHERE i.indrelid = target AND i.indisunique AND NOT i.indisexclusion AND u.attnum = f.key
           LIMIT 1) AS e (operator) ON true
       WHERE NOT EXISTS (SELECT FROM pg_constraint AS c WHERE c.contype = 'f' AND c.conrelid = target
           AND c.confrelid = target AND c.conkey = ARRAY[f.attnum])),

@@ -117,7 +117,7 @@ count_candidates(const JoinOffer *offer)
 								  &join);
 }
 
-/* Check whether a clause is one of the equalities, which count_candidates counts. */
+/* Check whether a clause is one of the equalities, which all candidates fulfil. */
 static bool
 is_counted(const JoinOffer *offer, const Node *clause)
 {

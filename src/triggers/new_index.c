@@ -47,10 +47,13 @@ check_new_index(Relation index)
 	{
 		const OwnTrigger *own = lfirst(cell);
 		const Trigger *trigger = own->trigger;
+		const char *option;
 
 		if (trigger->tgisclone || trigger->tgenabled == TRIGGER_DISABLED ||
 			own->options.index != NULL)
 			continue;
+		option = quote_literal_cstr(
+			psprintf("index => %s", quote_identifier(get_rel_name(rival))));
 		ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				errmsg("cannot create index \"%s\" because trigger \"%s\" for table \"%s\" names no index",
 					   RelationGetRelationName(index), trigger->tgname,
@@ -58,10 +61,9 @@ check_new_index(Relation index)
 				errdetail("The trigger searches index \"%s\", which differs.",
 						  get_rel_name(rival)),
 				index->rd_index->indisready
-					? errhint("Name it in the trigger: 'index => %s'.",
-							  quote_identifier(get_rel_name(rival)))
-					: errhint("Drop the new index, and name the other in the trigger: 'index => %s'.",
-							  quote_identifier(get_rel_name(rival))));
+					? errhint("Name it in the trigger: %s.", option)
+					: errhint("Drop the new index, and name the other in the trigger: %s.",
+							  option));
 	}
 	table_close(table, NoLock);
 }

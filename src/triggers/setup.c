@@ -14,7 +14,9 @@
 #include "catalog/namespace.h"
 #include "catalog/pg_constraint.h"
 #include "catalog/pg_trigger.h"
+#include "commands/dbcommands.h"
 #include "executor/executor.h"
+#include "miscadmin.h"
 #include "optimizer/optimizer.h"
 #include "parser/scansup.h"
 #include "storage/lmgr.h"
@@ -270,10 +272,36 @@ simdup_trigger_list(Oid relid, Oid sibling)
 	return triggers;
 }
 
+/* Check whether an argument can name something in this database. */
+static bool
+is_name(const char *argument)
+{
+	List *parts;
+
+	return SplitIdentifierString(pstrdup(argument), '.', &parts) &&
+		   (list_length(parts) == 1 || list_length(parts) == 2 ||
+			(list_length(parts) == 3 &&
+			 strcmp(linitial(parts), get_database_name(MyDatabaseId)) == 0));
+}
+
+/* Return the log that an argument names, or InvalidOid, whoever may look it up. */
+static Oid
+find_log_table(Oid table, const char *argument)
+{
+	const RangeVar *log = simdup_trigger_log_name(table, argument);
+
+	return log->schemaname == NULL
+			   ? InvalidOid
+			   : get_relname_relid(log->relname,
+								   get_namespace_oid(log->schemaname, true));
+}
+
 PG_FUNCTION_INFO_V1(simdup_trigger_names);
 /*
- * List a table's own triggers, each with its flag, the option `key`, its condition, and
- * its log, if it has them.
+ * List a table's triggers of ours, each with its flag, the option `key`, its condition,
+ * and its log, if it has them. What a trigger of a partition names is by the table of the
+ * one that the user made. Arguments that name nothing are no error: the trigger
+ * may be disabled.
  */
 Datum
 simdup_trigger_names(PG_FUNCTION_ARGS)
@@ -292,13 +320,13 @@ simdup_trigger_names(PG_FUNCTION_ARGS)
 		const Trigger *trigger = own->trigger;
 		const TriggerOptions *options = &own->options;
 		bool has_target = own->kind != TRIGGER_REJECT && trigger->tgnargs > 0;
+		Oid named_by =
+			trigger->tgisclone ? simdup_trigger_table(trigger->tgoid) : table;
 		Oid condition = InvalidOid;
 		Oid log = InvalidOid;
 		Datum values[5] = {0};
 		bool nulls[5] = {false, true, options->key == NIL};
 
-		if (trigger->tgisclone)
-			continue;
 		values[0] =
 			DirectFunctionCall1(namein, CStringGetDatum(trigger->tgname));
 		if (has_target && own->kind == TRIGGER_FLAG)
@@ -308,12 +336,11 @@ simdup_trigger_names(PG_FUNCTION_ARGS)
 		}
 		if (options->key != NIL)
 			values[2] = CStringGetTextDatum(linitial(options->key));
-		if (options->condition != NULL)
-			condition = simdup_trigger_condition(table, options->condition);
-		if (has_target && own->kind == TRIGGER_LOG)
-			log = RangeVarGetRelid(
-				simdup_trigger_log_name(table, trigger->tgargs[0]), NoLock,
-				true);
+		if (options->condition != NULL && is_name(options->condition))
+			condition = simdup_trigger_condition(named_by, options->condition);
+		if (has_target && own->kind == TRIGGER_LOG &&
+			is_name(trigger->tgargs[0]))
+			log = find_log_table(named_by, trigger->tgargs[0]);
 		values[3] = ObjectIdGetDatum(condition);
 		nulls[3] = !OidIsValid(condition);
 		values[4] = ObjectIdGetDatum(log);
@@ -567,6 +594,8 @@ set_up(FunctionCallInfo fcinfo, TriggerKind kind)
 	/* a wrong name is an error now, and not at the first near row */
 	if (state->options.condition != NULL)
 		simdup_trigger_find_condition(state);
+	if (kind == TRIGGER_LOG)
+		simdup_trigger_find_log(trigdata, state);
 	MemoryContextSwitchTo(caller);
 	return state;
 }
@@ -577,8 +606,7 @@ name_trigger(void *arg)
 {
 	const TriggerData *trigdata = arg;
 
-	errcontext("trigger \"%s\" for table \"%s\"",
-			   trigdata->tg_trigger->tgname,
+	errcontext("trigger \"%s\" for table \"%s\"", trigdata->tg_trigger->tgname,
 			   RelationGetRelationName(trigdata->tg_relation));
 }
 

@@ -295,6 +295,9 @@ extern bool simdup_trigger_passes_over(TriggerState *state,
 /* Return the name of a log table with its schema, by default the table's. */
 extern RangeVar *simdup_trigger_log_name(Oid table, const char *name);
 
+/* Find the log table, when the rest is set up. */
+extern void simdup_trigger_find_log(TriggerData *trigdata, TriggerState *state);
+
 /* visibility.c */
 
 /* Return the function of a condition of the table's triggers, or InvalidOid. */

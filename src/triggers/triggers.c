@@ -234,8 +234,8 @@ simdup_trigger_log_name(Oid table, const char *name)
  * Columns that cannot take the row of a pair are an error now, and not at the
  * first near row.
  */
-static void
-find_log(TriggerData *trigdata, TriggerState *state)
+void
+simdup_trigger_find_log(TriggerData *trigdata, TriggerState *state)
 {
 	RangeVar *name =
 		simdup_trigger_log_name(state->table, trigdata->tg_trigger->tgargs[0]);
@@ -309,8 +309,6 @@ simdup_log_trigger(PG_FUNCTION_ARGS)
 	TriggerData *trigdata = (TriggerData *) fcinfo->context;
 	const NearRow *near;
 
-	if (!OidIsValid(state->log_table))
-		find_log(trigdata, state);
 	if (!read_row(trigdata, state) || !state->row.has_fp)
 		return PointerGetDatum(NULL);
 	for (near = simdup_trigger_first_near(state); near != NULL;

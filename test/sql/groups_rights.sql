@@ -121,6 +121,29 @@ CREATE OR REPLACE TRIGGER watch AFTER INSERT ON letter_group FOR EACH ROW EXECUT
 SET ROLE regress_simdup_owner;
 SELECT simdup_regroup('letter_group');
 DROP TRIGGER watch ON letter_group;
+-- also by a trigger of the table that ours is a partition of
+CREATE TABLE all_groups (key int PRIMARY KEY, id bigint NOT NULL) PARTITION BY LIST (key);
+ALTER TABLE all_groups ATTACH PARTITION letter_group DEFAULT;
+CREATE TRIGGER watch AFTER INSERT ON all_groups FOR EACH ROW EXECUTE FUNCTION simdup_log_trigger('alike_log');
+SELECT simdup_regroup('letter_group');
+ALTER TABLE all_groups DETACH PARTITION letter_group;
+DROP TABLE all_groups;
+-- or a log of ours has such a trigger
+CREATE TABLE own_log (new_key int, old_key int, distance int, logged_at timestamptz);
+CREATE TRIGGER watch AFTER INSERT ON letter_group FOR EACH ROW EXECUTE FUNCTION simdup_log_trigger('own_log');
+GRANT TRIGGER ON own_log TO regress_simdup_stranger;
+SELECT simdup_regroup('letter_group');
+SET ROLE regress_simdup_stranger;
+CREATE TRIGGER watch AFTER INSERT ON own_log EXECUTE FUNCTION watch();
+SET ROLE regress_simdup_owner;
+REVOKE TRIGGER ON own_log FROM regress_simdup_stranger;
+SELECT simdup_regroup('letter_group');
+-- a name that is none is no error
+CREATE OR REPLACE TRIGGER watch AFTER INSERT ON letter_group FOR EACH ROW EXECUTE FUNCTION simdup_log_trigger('a..b', 'condition => a.b.c.d');
+ALTER TABLE letter_group DISABLE TRIGGER watch;
+SELECT * FROM simdup_trigger_names('letter_group');
+DROP TRIGGER watch ON letter_group;
+DROP TABLE own_log;
 -- another role owns one of the four
 RESET ROLE;
 ALTER TABLE letter_group_settings OWNER TO regress_simdup_stranger;

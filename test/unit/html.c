@@ -173,6 +173,7 @@ main(void)
 	test("a<!-->b<!--->c<!---->d<!-- - -- > -->e", "abcde");
 	test("a<!--b--!>c<!--!>d--!>e<!-- --! -!> --->f", "acef");
 	test("a<!-- never closed <p>b", "a");
+	test("a<!--x>>>-->b", "ab");
 	test("a<!DOCTYPE x>b<?php echo ?>c</ d>e</>f", "abcef");
 	test("a<![CDATA[ b ]]>c", "a b c");
 	test("<![CDATA[<b> &amp; ]] > ]>]]>c", "<b> &amp; ]] > ]>c");

@@ -114,11 +114,14 @@ static const char *
 skip_comment(const char *p, const char *end)
 {
 	const char *start = p;
+	size_t tries = 0;
 
 	do
+	{
+		simdup_check_interrupts_at(++tries);
 		p = skip_past(p, end, ">");
-	while (p < end && (p - start < 3 || memcmp(p - 3, "-->", 3) != 0) &&
-		   (p - start < 6 || memcmp(p - 4, "--!>", 4) != 0));
+	} while (p < end && (p - start < 3 || memcmp(p - 3, "-->", 3) != 0) &&
+			 (p - start < 6 || memcmp(p - 4, "--!>", 4) != 0));
 	return p;
 }
 
