@@ -46,9 +46,8 @@ typedef struct TriggerTarget
 	AttrNumber key; /* of flag and log */
 	AttrNumber flag;
 	Oid key_index; /* that makes the key one; of a partition, once it is used */
-	bool has_map;  /* are the next two known? */
+	bool has_map;  /* is the next one known? */
 	TupleConversionMap *map; /* to the trigger's table, NULL if alike */
-	GeneratedColumns virtual_columns;
 
 	/* open while a search lasts; the last two once they are needed */
 	Relation heap;
@@ -138,6 +137,10 @@ typedef struct TriggerState
 	EState *estate;
 	TupleTableSlot *slot;			 /* for a version of the row */
 	GeneratedColumns stored_columns; /* that BEFORE triggers compute */
+
+	/* for rows as the condition takes them, of the trigger's table; NULL: none yet */
+	TupleTableSlot *row_slot;
+	GeneratedColumns virtual_columns;
 
 	Oid condition_oid;
 	Oid log_table;

@@ -6,6 +6,7 @@
 #include "postgres.h"
 #include "compat.h"
 
+#include "access/table.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_proc.h"
 #include "executor/executor.h"
@@ -165,33 +166,52 @@ simdup_trigger_find_condition(const TriggerState *state)
 	return function;
 }
 
+/* Prepare to compute virtual columns as the trigger's table has them. */
+static void
+begin_rows(TriggerState *state)
+{
+	Relation table = table_open(state->table, NoLock);
+
+	simdup_trigger_find_generated(state, table,
+								  bms_add_range(NULL, 1,
+												state->table_desc->natts),
+								  ATTRIBUTE_GENERATED_VIRTUAL,
+								  &state->virtual_columns);
+	table_close(table, NoLock);
+	state->row_slot =
+		MakeSingleTupleTableSlot(state->table_desc, &TTSOpsHeapTuple);
+}
+
 /*
  * Return a row of the table of `target`, which is in a slot, as a value of the row
- * type of the trigger's table. Virtual columns get their values.
+ * type of the trigger's table. Virtual columns get their values, which a partition
+ * may compute otherwise for those who read it alone.
  */
 static Datum
 row_datum(TriggerState *state, TriggerTarget *target, TupleTableSlot *slot)
 {
-	TupleDesc desc = RelationGetDescr(target->heap);
 	HeapTuple tuple = ExecFetchSlotHeapTuple(slot, false, NULL);
+	MemoryContext caller = MemoryContextSwitchTo(state->context);
 
 	if (!target->has_map)
-	{
-		MemoryContext caller = MemoryContextSwitchTo(state->context);
-
-		target->map = convert_tuples_by_name(CreateTupleDescCopyConstr(desc),
-											 state->table_desc);
-		simdup_trigger_find_generated(state, target->heap,
-									  bms_add_range(NULL, 1, desc->natts),
-									  ATTRIBUTE_GENERATED_VIRTUAL,
-									  &target->virtual_columns);
-		target->has_map = true;
-		MemoryContextSwitchTo(caller);
-	}
-	tuple =
-		simdup_trigger_generate(state, &target->virtual_columns, slot, tuple);
+		target->map =
+			convert_tuples_by_name(CreateTupleDescCopyConstr(
+									   RelationGetDescr(target->heap)),
+								   state->table_desc);
+	target->has_map = true;
+	if (state->row_slot == NULL)
+		begin_rows(state);
+	MemoryContextSwitchTo(caller);
 	if (target->map != NULL)
 		tuple = execute_attr_map_tuple(tuple, target->map);
+	if (state->virtual_columns.n > 0)
+	{
+		ExecStoreHeapTuple(tuple, state->row_slot, false);
+		state->row_slot->tts_tableOid = target->table;
+		tuple = simdup_trigger_generate(state, &state->virtual_columns,
+										state->row_slot, tuple);
+		ExecClearTuple(state->row_slot);
+	}
 	return heap_copy_tuple_as_datum(tuple, state->table_desc);
 }
 

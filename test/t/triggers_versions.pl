@@ -1,5 +1,6 @@
 # triggers_versions: what servers from 18 on add to tables with triggers: virtual generated
-# columns in conditions, keys without overlaps, and window functions that ignore NULLs.
+# columns in conditions, keys without overlaps, and window functions that ignore NULLs; and to
+# removals: NOT NULL that is not valid, and foreign keys with PERIOD.
 
 use strict;
 use warnings;
@@ -64,6 +65,19 @@ for my $case (@tables)
 	}
 }
 
+$node->safe_psql('postgres', q{
+	CREATE TABLE t (id int, place text, fp simhash64, repeats int, low text GENERATED ALWAYS AS (lower(place)) VIRTUAL, PRIMARY KEY (id, place))
+		PARTITION BY RANGE (place);
+	CREATE TABLE t_upper PARTITION OF t FOR VALUES FROM ('A') TO ('a');
+	CREATE TABLE t_lower (id int NOT NULL, place text NOT NULL, fp simhash64, repeats int, low text GENERATED ALWAYS AS (upper(place)) VIRTUAL);
+	ALTER TABLE t ATTACH PARTITION t_lower FOR VALUES FROM ('a') TO (MAXVALUE);
+	CREATE INDEX ON t USING hamming (fp);
+	CREATE FUNCTION same_place(new_row t, near_row t) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT new_row.low = near_row.low';
+	CREATE TRIGGER t BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('repeats', 'key => id', 'condition => same_place') });
+is(said($node, q{INSERT INTO t VALUES (1, 'North', '0000000000000001'), (2, 'north', '0000000000000001') RETURNING id, repeats, low}), "1||north\n2|1|north",
+	'a partition with another expression: the condition sees what a SELECT from the parent sees');
+$node->safe_psql('postgres', 'DROP TABLE t CASCADE');
+
 $node->safe_psql('postgres', 'CREATE TABLE t (id int PRIMARY KEY, v int GENERATED ALWAYS AS (id + 1), fp simhash64, repeats int); CREATE INDEX ON t USING hamming (fp)');
 like(said($node, q{CREATE TRIGGER t BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('repeats', 'columns => v'); INSERT INTO t VALUES (1)}),
 	qr/column "v" of relation "t" is generated.*A virtual column is not stored.*name the columns/s, 'a virtual column in the option columns: the error has the reason');
@@ -83,6 +97,34 @@ is(said($node, q{
 	CREATE OR REPLACE TRIGGER r BEFORE INSERT OR UPDATE ON rate FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('condition => another_rate');
 	INSERT INTO rate VALUES (1, '[5,9)', '0000000000000001') RETURNING id }), '1', '... but for a condition on the id');
 like(said($node, q{INSERT INTO rate VALUES (2, '[5,9)', '0000000000000001')}), qr/repeats a row/, '... by which another row is refused');
+
+# --- removals
+
+sub removed
+{
+	return said($node, q{SELECT statement FROM simdup_removal('doc', 'map') ORDER BY step \gexec}) . "\n" . said($node, shift);
+}
+$node->safe_psql('postgres', q{
+	CREATE TABLE doc (id int PRIMARY KEY, code text UNIQUE);
+	INSERT INTO doc VALUES (1, NULL), (2, 'b');
+	ALTER TABLE doc ADD CONSTRAINT n NOT NULL code NOT VALID;
+	CREATE TABLE ref (code text REFERENCES doc (code));
+	INSERT INTO ref VALUES ('b');
+	CREATE VIEW map AS SELECT 2 AS removed, 1 AS kept });
+like(removed('SELECT code FROM ref'), qr/there are none.*\nb$/s, 'NOT NULL NOT VALID: a reference is not moved to NULL');
+$node->safe_psql('postgres', q{
+	DROP TABLE ref;
+	CREATE TABLE tag (doc int REFERENCES doc, name text, UNIQUE (doc, name));
+	INSERT INTO tag VALUES (1, NULL), (2, NULL);
+	ALTER TABLE tag ADD CONSTRAINT n NOT NULL name NOT VALID });
+like(removed('SELECT count(*) FROM tag'), qr/violates not-null.*\n2$/s, '... and rows with NULL are not taken for equal ones');
+$node->safe_psql('postgres', q{
+	DROP TABLE doc, tag CASCADE;
+	CREATE TABLE doc (id int PRIMARY KEY, code int, during daterange) PARTITION BY RANGE (id);
+	CREATE TABLE doc_1 PARTITION OF doc FOR VALUES FROM (1) TO (9);
+	ALTER TABLE doc_1 ADD UNIQUE (code, during WITHOUT OVERLAPS);
+	CREATE TABLE ref (code int, during daterange, FOREIGN KEY (code, PERIOD during) REFERENCES doc_1 (code, PERIOD during)) });
+like(said($node, q{SELECT simdup_removal('doc', 'map')}), qr/foreign key with PERIOD/, 'a foreign key with PERIOD to a partition is refused');
 
 SKIP:
 {
