@@ -462,6 +462,13 @@ show_progress(void *arg, double done)
 	simdup_progress_poll((int64) (done * search->keys->n));
 }
 
+/* Return the bytes of a file that has not gone to disk. */
+static int64
+in_memory(const SimdupTempFile *file)
+{
+	return file->size - simdup_tempfile_disk(file);
+}
+
 static void
 join_sets(ShingleSearch *search)
 {
@@ -480,7 +487,8 @@ join_sets(ShingleSearch *search)
 	sets.all_ranks = search->all_ranks;
 	sets.common_from = search->common_from;
 	simdup_set_join(&sets, join->limits.min_resemblance,
-					(Size) Max(join->free_memory - join->memory / 4,
+					(Size) Max(join->free_memory - in_memory(search->ranks) -
+								   in_memory(search->keys->hashes),
 							   join->memory / 5));
 	join->disk += simdup_tempfile_disk(search->ranks);
 	simdup_tempfile_close(search->ranks);
