@@ -1,22 +1,27 @@
 /*
  * targets.c
  *	  The tables that a trigger searches, and their indexes: of fingerprints, of the
- *	  key, and the unique ones.
+ *	  key, and the unique ones; and the log that it writes to.
  */
 #include "postgres.h"
 #include "compat.h"
 
 #include "access/table.h"
 #include "catalog/index.h"
+#include "catalog/namespace.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_inherits.h"
 #include "commands/defrem.h"
 #include "executor/executor.h"
+#include "miscadmin.h"
+#include "parser/parse_coerce.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/partcache.h"
 #include "utils/ruleutils.h"
+#include "utils/varlena.h"
 
 #include "index/hamming/am.h"
 #include "server/arguments.h"
@@ -461,4 +466,67 @@ simdup_trigger_fetch(TriggerState *state, const NearRow *near)
 									   state->search.snapshot,
 									   near->target->slot))
 		elog(ERROR, "failed to fetch a near row");
+}
+
+RangeVar *
+simdup_trigger_log_name(Oid table, const char *name)
+{
+	RangeVar *log = makeRangeVarFromNameList(
+		textToQualifiedNameList(cstring_to_text(name)));
+
+	if (log->schemaname == NULL)
+		log->schemaname = get_namespace_name(get_rel_namespace(table));
+	return log;
+}
+
+/*
+ * Find the log table. A name without a schema is looked up in the schema of the
+ * trigger's table: the user who inserts must not choose the log. An INSERT's lock
+ * is taken before the first pair is found, so that nobody drops or renames it.
+ * Users who may not write to the log do not lock it; they get an error later.
+ * Columns that cannot take the row of a pair are an error now, and not at the
+ * first near row.
+ */
+void
+simdup_trigger_find_log(TriggerData *trigdata, TriggerState *state)
+{
+	RangeVar *name =
+		simdup_trigger_log_name(state->table, trigdata->tg_trigger->tgargs[0]);
+	const char *columns[] = {"new_key", "old_key", "distance", "logged_at"};
+	Oid key = state->key_att->atttypid;
+	const Oid types[] = {key, key, INT4OID, TIMESTAMPTZOID};
+	const char *table;
+
+	table = quote_qualified_identifier(name->schemaname, name->relname);
+	state->log_table = RangeVarGetRelid(name, NoLock, true);
+	if (OidIsValid(state->log_table) &&
+		(pg_class_aclcheck(state->log_table, GetUserId(), ACL_INSERT) ==
+			 ACLCHECK_OK ||
+		 pg_attribute_aclcheck_all(state->log_table, GetUserId(), ACL_INSERT,
+								   ACLMASK_ANY) == ACLCHECK_OK))
+		state->log_table = RangeVarGetRelid(name, RowExclusiveLock, true);
+	if (!OidIsValid(state->log_table))
+		ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
+				errmsg("log table \"%s\" does not exist",
+					   trigdata->tg_trigger->tgargs[0]),
+				errhint("Write: CREATE TABLE %s (new_key %s, old_key %s, distance integer, logged_at timestamptz, UNIQUE (new_key, old_key)).",
+						table, format_type_be(key), format_type_be(key)));
+	for (size_t i = 0; i < lengthof(columns); i++)
+	{
+		AttrNumber column = get_attnum(state->log_table, columns[i]);
+		Oid type = get_atttype(state->log_table, column);
+
+		if (column == InvalidAttrNumber)
+			ereport(ERROR, errcode(ERRCODE_UNDEFINED_COLUMN),
+					errmsg("column \"%s\" of relation \"%s\" does not exist",
+						   columns[i], name->relname),
+					errhint("Write: ALTER TABLE %s ADD COLUMN %s %s.", table,
+							columns[i], format_type_be(types[i])));
+		if (!can_coerce_type(1, &types[i], &type, COERCION_ASSIGNMENT))
+			ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
+					errmsg("column \"%s\" of relation \"%s\" is of type %s, not %s",
+						   columns[i], name->relname, format_type_be(type),
+						   format_type_be(types[i])));
+	}
+	memcpy(state->log_types, types, sizeof(types));
 }

@@ -241,6 +241,12 @@ extern Oid simdup_trigger_key_index(Oid relid, const TriggerState *state);
  */
 extern Bitmapset *simdup_trigger_partition_columns(Oid relid, Oid numbered);
 
+/* Return the name of a log table with its schema, by default the table's. */
+extern RangeVar *simdup_trigger_log_name(Oid table, const char *name);
+
+/* Find the log table, when the key is known. */
+extern void simdup_trigger_find_log(TriggerData *trigdata, TriggerState *state);
+
 /* Find the unique indexes of the table that is written to. */
 extern void simdup_trigger_find_uniques(Relation table, TriggerState *state);
 
@@ -292,14 +298,6 @@ extern NullableDatum simdup_trigger_key(const TriggerState *state,
  */
 extern bool simdup_trigger_passes_over(TriggerState *state,
 									   const NearRow *near);
-
-/* triggers.c */
-
-/* Return the name of a log table with its schema, by default the table's. */
-extern RangeVar *simdup_trigger_log_name(Oid table, const char *name);
-
-/* Find the log table, when the rest is set up. */
-extern void simdup_trigger_find_log(TriggerData *trigdata, TriggerState *state);
 
 /* visibility.c */
 
