@@ -72,6 +72,8 @@ typedef struct Reading
 	char *s;
 	size_t n;
 	bool has_numeral[256]; /* by the low byte of characters: may one be a numeral? */
+	bool is_behind_unit; /* so that the three of banks is a numeral */
+	bool has_unit;		 /* a unit is last, or only zeros are behind it */
 } Reading;
 
 static void
@@ -222,6 +224,12 @@ unit_places(char symbol)
 }
 
 static inline bool
+is_large_unit(char symbol)
+{
+	return unit_places(symbol) >= 4;
+}
+
+static inline bool
 is_chinese(char symbol)
 {
 	return numeral_value(symbol) >= 0 || unit_places(symbol) > 0;
@@ -288,45 +296,33 @@ is_bank_unit(uint32_t cp)
 	return cp == 0x62FE || cp == 0x4F70 || cp == 0x4EDF;
 }
 
-/* Check whether a character is 10^4 or 10^8. */
-static bool
-is_large_unit(uint32_t cp)
-{
-	return cp == 0x4E07 || cp == 0x842C || cp == 0x4EBF || cp == 0x5104;
-}
-
 /*
- * The three of banks in Taiwan, traditional or simplified, is also in words, as in to
- * take part. It is a numeral before a unit of banks or a large one, behind a unit of
- * banks, and behind a zero that follows a unit.
+ * Check whether a character is the three of banks in Taiwan, traditional or simplified.
+ * It is also in words, as in to take part. It is a numeral before a unit of banks or a
+ * large one, behind a unit of banks, and behind a zero that follows a unit.
  */
-typedef struct BankThree
-{
-	bool follows;  /* the next character, if it is the three, is a numeral */
-	bool has_unit; /* there is only a zero behind a unit, or nothing */
-} BankThree;
-
 static bool
-is_bank_three(BankThree *three, uint32_t cp, const unsigned char *next,
-			  const unsigned char *end)
+is_bank_three(Reading *reading, uint32_t cp, char symbol,
+			  const unsigned char *next, const unsigned char *end)
 {
-	bool is_numeral = three->follows;
+	bool is_numeral = reading->is_behind_unit;
 	int n_bytes;
 
-	if (cp == 0x3007 || cp == 0x96F6)
-		three->follows = three->has_unit;
+	if (symbol == 'A')
+		reading->is_behind_unit = reading->has_unit;
 	else
 	{
-		three->follows = is_bank_unit(cp);
-		three->has_unit = three->follows || is_large_unit(cp);
+		reading->is_behind_unit = is_bank_unit(cp);
+		reading->has_unit = reading->is_behind_unit || is_large_unit(symbol);
 	}
 	if (cp != 0x53C3 && cp != 0x53C2)
 		return false;
 	cp = next < end ? simdup_utf8_decode(next, end, &n_bytes) : 0;
-	return is_numeral || is_bank_unit(cp) || is_large_unit(cp);
+	return is_numeral || is_bank_unit(cp) ||
+		   is_large_unit(symbol_of(reading, cp));
 }
 
-/* A number depends on at most so many letters and blanks beside it. */
+/* Letters and blanks beside a number that it may depend on, at most. */
 #define MOST_NEAR 4
 
 static inline bool
@@ -336,8 +332,8 @@ is_letter_or_blank(uint32_t c)
 }
 
 /*
- * Return where ASCII letters and blanks from p on end, less those that a number behind
- * them may depend on; p if they are few. Letters O may go on with zeros of a number.
+ * Pass over ASCII letters and blanks from p on, but not over the last ones, which a
+ * number behind them may depend on. Stay at an O: it may be a zero of the number before.
  */
 static const unsigned char *
 pass_words(const unsigned char *p, const unsigned char *end)
@@ -359,7 +355,6 @@ read_symbols(const char *text, size_t len, size_t *n)
 	const unsigned char *end = p + len;
 	const unsigned char *poll_at = p + SIMDUP_POLL_BYTES;
 	Reading reading;
-	BankThree three = {false, false};
 	int n_bytes;
 
 	begin_reading(&reading, len);
@@ -369,9 +364,7 @@ read_symbols(const char *text, size_t len, size_t *n)
 		char symbol = symbol_of(&reading, cp);
 
 		poll_at = simdup_poll(p, poll_at);
-		if (cp < 0x80)
-			three = (BankThree){false, false};
-		else if (is_bank_three(&three, cp, p + n_bytes, end))
+		if (is_bank_three(&reading, cp, symbol, p + n_bytes, end))
 			symbol = 'D';
 		if (symbol == SYMBOL_OTHER && cp >= 0x80)
 			put_folded(&reading, cp);

@@ -107,8 +107,8 @@ skip_past(const char *p, const char *end, const char *string)
 }
 
 /*
- * The end of the comment whose first two dashes are at p, or of the input. These may
- * be its last dashes, too, but not those of "--!>".
+ * The end of the comment whose first two dashes are at p, or of the input. "-->" ends it,
+ * also with these dashes, and "--!>" with later ones.
  */
 static const char *
 skip_comment(const char *p, const char *end)
