@@ -10,7 +10,7 @@ CREATE FUNCTION simdup_trigger_names(
   target regclass, OUT name name, OUT flag text, OUT key text, OUT condition oid, OUT log oid
 ) RETURNS SETOF record AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 1;
 COMMENT ON FUNCTION simdup_trigger_names(regclass) IS
-  'implementation of simdup_removal: what the arguments of a table''s own triggers name';
+  'implementation of simdup_removal: names in the arguments of a table''s own triggers';
 
 CREATE FUNCTION simdup_removal(target regclass, map regclass) RETURNS TABLE (step integer, statement text)
 LANGUAGE plpgsql STABLE ROWS 20 SET search_path = pg_catalog, pg_temp
@@ -106,8 +106,8 @@ BEGIN
           LIMIT 1) AS e (operator) ON true
       WHERE NOT EXISTS (SELECT FROM pg_constraint AS c WHERE c.contype = 'f' AND c.conrelid = target
           AND c.confrelid = target AND c.conkey = ARRAY[f.attnum])),
-    -- from 18 on, columns that are NOT NULL, and hold NULL in earlier rows
-    unproven AS (
+    -- columns whose NOT NULL is not validated: from 18 on, earlier rows may hold NULL
+    not_validated AS (
       SELECT c.conrelid, c.conkey[1] FROM pg_constraint AS c WHERE c.contype = 'n' AND NOT c.convalidated),
     reference AS (
       SELECT p.conname AS name, p.conrelid AS id, p.is_foreign, r.is_self,
@@ -127,7 +127,7 @@ BEGIN
         string_agg(format('%I = NULL', a.attname), ', ') FILTER (WHERE r.clears) AS clears,
         string_agg(format(CASE WHEN r.clears THEN E'\n  AND (kept.%I IS NOT NULL OR r.%s %s m.kept)'
             ELSE E'\n  AND kept.%I IS NOT NULL' END, t.attname, key.name, key.equals), '')
-          FILTER (WHERE NOT t.attnotnull OR (t.attrelid, t.attnum) IN (TABLE unproven)) AS has_value,
+          FILTER (WHERE NOT t.attnotnull OR (t.attrelid, t.attnum) IN (TABLE not_validated)) AS has_value,
         CASE WHEN r.is_self THEN format(E'\n  AND NOT EXISTS (SELECT FROM pg_temp.simdup_map AS g'
           ' WHERE r.%s %s g.removed)', key.name, key.equals) END AS stays
       FROM part AS p
@@ -173,7 +173,7 @@ BEGIN
           ORDER BY u.i) AS values,
         string_agg(format(' AND r.%I IS NOT NULL', a.attname), '')
           FILTER (WHERE k.kept IS NULL AND NOT i.indnullsnotdistinct
-            AND (NOT a.attnotnull OR (a.attrelid, a.attnum) IN (TABLE unproven))) AS present
+            AND (NOT a.attnotnull OR (a.attrelid, a.attnum) IN (TABLE not_validated))) AS present
       FROM reference AS r
         JOIN pg_index AS i ON i.indrelid = r.id AND i.indisunique AND i.indisvalid AND i.indexprs IS NULL
           AND i.indpred IS NULL

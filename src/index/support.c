@@ -24,9 +24,9 @@
 #include "type/simhash64.h"
 
 /*
- * A text that a function is called with again and again. A
- * query compares one text with many rows, and fingerprints it once. A copy of
- * its bytes tells whether it is still the same.
+ * A text that a function is called with again and again. A query compares one text
+ * with many rows, and fingerprints it once. A copy of its bytes tells whether it is
+ * still the same.
  */
 typedef struct KnownText
 {
@@ -165,11 +165,10 @@ largest_distance(double min_resemblance, double recall)
 
 PG_FUNCTION_INFO_V1(simdup_resembles);
 /*
- * Return simdup_resembles(a, b, min_resemblance, recall): whether two
- * texts share enough of their shingles. The fingerprints decide first, and the
- * shingles are compared only if they are near. So a hamming index on a column of
- * texts finds all candidates, and the executor verifies them. The answer is the
- * same without the index.
+ * Return simdup_resembles(a, b, min_resemblance, recall): whether two texts share
+ * enough of their shingles. The fingerprints decide first, and the shingles are
+ * compared only if they are near. So a hamming index on a column of texts finds all
+ * candidates, and the executor verifies them. The answer is the same without the index.
  */
 Datum
 simdup_resembles(PG_FUNCTION_ARGS)

@@ -37,6 +37,14 @@ fill_in(NearJoinState *state, int side)
 		   input->n_columns * sizeof(bool));
 }
 
+/* Return a row, valid until the next call with the same buffer, 0 to 2. */
+static MinimalTuple
+get_row(const SimdupJoinInput *input, uint32 number, int buffer)
+{
+	return (MinimalTuple) DatumGetPointer(
+		simdup_keys_get(input->rows, number, buffer));
+}
+
 /* Fill in the columns of a side; -1: with NULLs. */
 static void
 set_row(NearJoinState *state, int side, int64 row)
@@ -52,7 +60,7 @@ set_row(NearJoinState *state, int side, int64 row)
 			   input->n_columns * sizeof(bool));
 		return;
 	}
-	ExecStoreMinimalTuple(simdup_get_row(input, (uint32) row, input->buffer),
+	ExecStoreMinimalTuple(get_row(input, (uint32) row, input->buffer),
 						  input->slot, false);
 	slot_getallattrs(input->slot);
 	fill_in(state, side);
@@ -109,8 +117,7 @@ text_of(void *arg, uint32 number)
 		number -= input->n;
 		input = &state->inputs[1];
 	}
-	ExecStoreMinimalTuple(simdup_get_row(input, number, 2), input->text_slot,
-						  false);
+	ExecStoreMinimalTuple(get_row(input, number, 2), input->text_slot, false);
 	return slot_getattr(input->text_slot, input->text, &isnull);
 }
 

@@ -29,13 +29,6 @@ add_row(SimdupJoinInput *input, TupleTableSlot *slot)
 		pfree(row);
 }
 
-MinimalTuple
-simdup_get_row(const SimdupJoinInput *input, uint32 number, int buffer)
-{
-	return (MinimalTuple) DatumGetPointer(
-		simdup_keys_get(input->rows, number, buffer));
-}
-
 /*
  * Set *hash to that of the columns which must be equal. Return false if one of
  * them is NULL, so that the row has no equal one.

@@ -117,18 +117,6 @@ count_candidates(const JoinOffer *offer)
 								  &join);
 }
 
-/* Check whether a clause is one of the equalities, which all candidates fulfil. */
-static bool
-is_counted(const JoinOffer *offer, const Node *clause)
-{
-	ListCell *cell;
-
-	foreach (cell, offer->equalities)
-		if ((Node *) lfirst_node(RestrictInfo, cell)->clause == clause)
-			return true;
-	return false;
-}
-
 /*
  * Return the cost of the filter for `candidates`, and set that to those it leaves.
  * Candidates are near already, so another condition of this kind excludes none.
@@ -137,6 +125,8 @@ static Cost
 cost_of_filter(const JoinOffer *offer, double *candidates)
 {
 	SpecialJoinInfo join = inner_join(offer);
+	/* all candidates fulfil these */
+	List *equalities = get_actual_clauses(offer->equalities);
 	Cost cost = 0;
 	ListCell *cell;
 
@@ -147,7 +137,7 @@ cost_of_filter(const JoinOffer *offer, double *candidates)
 
 		cost_qual_eval_node(&clause, lfirst(cell), offer->root);
 		cost += clause.startup + *candidates * clause.per_tuple;
-		if (!is_counted(offer, lfirst(cell)) &&
+		if (!list_member_ptr(equalities, lfirst(cell)) &&
 			!simdup_recognize_condition(offer->root, lfirst(cell),
 										join.min_lefthand, join.min_righthand,
 										&other))

@@ -123,10 +123,6 @@ simdup_asks_existence(const NearJoinState *state)
 /* Read a side: keep its rows, and add the keys of those that may match. */
 extern void simdup_read_side(NearJoinState *state, int side);
 
-/* Return a row, valid until the next call with the same buffer, 0 to 2. */
-extern MinimalTuple simdup_get_row(const SimdupJoinInput *input, uint32 number,
-								   int buffer);
-
 /* candidates.c */
 
 /* Read both sides, and search the candidates. */

@@ -284,7 +284,7 @@ is_name(const char *argument)
 			 strcmp(linitial(parts), get_database_name(MyDatabaseId)) == 0));
 }
 
-/* Return the log that an argument names, or InvalidOid, whoever may look it up. */
+/* Return the log that an argument names, or InvalidOid, without a check of rights. */
 static Oid
 find_log_table(Oid table, const char *argument)
 {
@@ -299,9 +299,8 @@ find_log_table(Oid table, const char *argument)
 PG_FUNCTION_INFO_V1(simdup_trigger_names);
 /*
  * List a table's triggers of ours, each with its flag, the option `key`, its condition,
- * and its log, if it has them. What a trigger of a partition names is by the table of the
- * one that the user made. Arguments that name nothing are no error: the trigger
- * may be disabled.
+ * and its log, if it has them. A clone has its names from the table of the trigger that
+ * the user made. Names of nothing are no error: the trigger may be disabled.
  */
 Datum
 simdup_trigger_names(PG_FUNCTION_ARGS)
@@ -319,7 +318,7 @@ simdup_trigger_names(PG_FUNCTION_ARGS)
 		const OwnTrigger *own = lfirst(cell);
 		const Trigger *trigger = own->trigger;
 		const TriggerOptions *options = &own->options;
-		bool has_target = own->kind != TRIGGER_REJECT && trigger->tgnargs > 0;
+		bool has_target = trigger->tgnargs > 0; /* a flag, or a log */
 		Oid named_by =
 			trigger->tgisclone ? simdup_trigger_table(trigger->tgoid) : table;
 		Oid condition = InvalidOid;

@@ -45,8 +45,8 @@ typedef struct TriggerTarget
 	Oid index;
 	AttrNumber key; /* of flag and log */
 	AttrNumber flag;
-	Oid key_index; /* that makes the key one; of a partition, once it is used */
-	bool has_map;  /* is the next one known? */
+	Oid key_index; /* the unique one on the key; of a partition, once it is used */
+	bool has_map;			 /* is the next one known? */
 	TupleConversionMap *map; /* to the trigger's table, NULL if alike */
 
 	/* open while a search lasts; the last two once they are needed */
@@ -114,7 +114,7 @@ typedef struct TriggerState
 	Oid table;
 	TupleDesc table_desc;
 	Oid index;
-	Oid key_index; /* that makes the key one; reject may have none */
+	Oid key_index; /* the unique one on the key; reject may have none */
 	int n_targets;
 	TriggerTarget *targets; /* the tables to search */
 

@@ -166,20 +166,33 @@ simdup_trigger_find_condition(const TriggerState *state)
 	return function;
 }
 
-/* Prepare to compute virtual columns as the trigger's table has them. */
+/*
+ * Prepare to take rows of a target as rows of the trigger's table, whose expressions
+ * compute virtual columns.
+ */
 static void
-begin_rows(TriggerState *state)
+begin_rows(TriggerState *state, TriggerTarget *target)
 {
-	Relation table = table_open(state->table, NoLock);
+	MemoryContext caller = MemoryContextSwitchTo(state->context);
+	Relation table;
 
-	simdup_trigger_find_generated(state, table,
-								  bms_add_range(NULL, 1,
-												state->table_desc->natts),
-								  ATTRIBUTE_GENERATED_VIRTUAL,
-								  &state->virtual_columns);
-	table_close(table, NoLock);
-	state->row_slot =
-		MakeSingleTupleTableSlot(state->table_desc, &TTSOpsHeapTuple);
+	target->map = convert_tuples_by_name(CreateTupleDescCopyConstr(
+											 RelationGetDescr(target->heap)),
+										 state->table_desc);
+	target->has_map = true;
+	if (state->row_slot == NULL)
+	{
+		table = table_open(state->table, NoLock);
+		simdup_trigger_find_generated(state, table,
+									  bms_add_range(NULL, 1,
+													state->table_desc->natts),
+									  ATTRIBUTE_GENERATED_VIRTUAL,
+									  &state->virtual_columns);
+		table_close(table, NoLock);
+		state->row_slot =
+			MakeSingleTupleTableSlot(state->table_desc, &TTSOpsHeapTuple);
+	}
+	MemoryContextSwitchTo(caller);
 }
 
 /*
@@ -191,17 +204,9 @@ static Datum
 row_datum(TriggerState *state, TriggerTarget *target, TupleTableSlot *slot)
 {
 	HeapTuple tuple = ExecFetchSlotHeapTuple(slot, false, NULL);
-	MemoryContext caller = MemoryContextSwitchTo(state->context);
 
 	if (!target->has_map)
-		target->map =
-			convert_tuples_by_name(CreateTupleDescCopyConstr(
-									   RelationGetDescr(target->heap)),
-								   state->table_desc);
-	target->has_map = true;
-	if (state->row_slot == NULL)
-		begin_rows(state);
-	MemoryContextSwitchTo(caller);
+		begin_rows(state, target);
 	if (target->map != NULL)
 		tuple = execute_attr_map_tuple(tuple, target->map);
 	if (state->virtual_columns.n > 0)
